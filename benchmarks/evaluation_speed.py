@@ -14,7 +14,7 @@ from timing import in_turn, seconds
 from two_atoms import Setting, engine_for, for_peer, setting, two_classes
 from walks import STEPS
 
-from telltree.logic.engine import Engine
+from telltree.engine.population import Engine
 
 TARGET = 60
 MEMORY_TARGET = 2.0

@@ -7,10 +7,10 @@ from auslan import hard2_labels, load
 from results import Row
 
 from telltree import Bits, Exhaustive, GiniSize, Grammar, Panel
-from telltree.logic.engine import Engine
-from telltree.tree.fitness import Fitness, prepared
+from telltree.engine.population import Engine
+from telltree.tree.class_target import ClassLabels, ClassTarget
+from telltree.tree.criterion import Fitness, prepared
 from telltree.tree.objective import SplitObjective
-from telltree.tree.target import ClassLabels, ClassTarget
 
 TARGET = 0.3
 

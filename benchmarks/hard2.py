@@ -12,10 +12,10 @@ from peers.run_deap import run_deap
 from results import Row
 
 from telltree import Auto, CrossEntropy, GeneticProgramming, GiniSize, Grammar, MonteCarlo, Panel, Pipe
-from telltree.logic.engine import Engine
+from telltree.engine.population import Engine
 from telltree.search import Search
+from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.objective import SplitObjective
-from telltree.tree.target import ClassLabels, ClassTarget
 
 EVALUATIONS = 10_000
 TARGETS = {GeneticProgramming: (24.0, 10.0), Auto: (20.0, 5.0)}

@@ -27,10 +27,10 @@ from model_mutants import mutant  # noqa: E402 - found on the path that was just
 from test_model_golden import GOLDEN, double, panel, wild  # noqa: E402
 
 from telltree import ModelFormatError, Panel, TelltreeError, read  # noqa: E402
-from telltree.data import Column, Schema  # noqa: E402
-from telltree.data.files.schema_file import from_toml, to_toml  # noqa: E402
 from telltree.estimators import load  # noqa: E402
 from telltree.grammar import Grammar  # noqa: E402
+from telltree.panel import Column, Schema  # noqa: E402
+from telltree.panel.schema_file import from_toml, to_toml  # noqa: E402
 
 FEW = Schema([Column("x", "real"), Column("y", "real"), Column("b", "Boolean")])
 KIND = Schema([Column(f"x{i}", "real", kind="height") for i in range(300)])

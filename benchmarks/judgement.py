@@ -17,7 +17,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from telltree import GiniSize, Grammar, GrammarTreeClassifier, Panel, read
 from telltree.datasets import load_acasx, load_auslan, make_encounters
-from telltree.experiments.splits import split
+from telltree.experiments.trial import split
 
 Records = tuple[Panel, np.ndarray]
 FEW = (5, 10, 30)  # records a class

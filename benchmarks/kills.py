@@ -32,7 +32,7 @@ from typing import Any
 from telltree import GeneticProgramming, GrammarTreeClassifier
 from telltree.datasets import make_encounters
 from telltree.experiments import run_experiment
-from telltree.tree import checkpoint
+from telltree.scale import checkpoint
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PANEL, LABELS = tuple(make_encounters(400, 150, 3))[:2]

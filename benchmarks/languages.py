@@ -17,7 +17,7 @@ from peers.aeon_data import aeon_file
 from sklearn.model_selection import StratifiedKFold
 
 from telltree import DataWarning, Grammar, GrammarTreeClassifier, Panel, read
-from telltree.grammar.languages.cuts import cuts
+from telltree.grammar.default_language import cuts
 
 DATA = {
     "GunPoint": 4,

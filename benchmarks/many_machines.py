@@ -26,12 +26,11 @@ from larger_than_memory import NAMES, STEPS, make
 
 import telltree
 from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
+from telltree.engine.trace import signals_of
 from telltree.estimators import classifier
-from telltree.logic.walking import signals_of
-from telltree.tree import cluster as on_cluster
-from telltree.tree.asking import LocalBench
-from telltree.tree.shard import Shard
-from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_bounds
+from telltree.scale import dask as on_cluster
+from telltree.tree.shards import Message, Places, Shard, ShardedBench, answered, even_bounds
+from telltree.tree.split_search import LocalBench
 
 COLUMNS = 10
 PLANES = 4 << 30

@@ -325,7 +325,7 @@ class Copy:
         """The compiled kernels in a folder that a change is no part of."""
         around = _around(change)
         words = {ast.unparse(word) for node in around for word in node.decorator_list}
-        plain = around and words.isdisjoint(COMPILED) and change.file != "logic/walk.py"  # which is compiled as it is
+        plain = around and words.isdisjoint(COMPILED) and change.file != "engine/trace.py"  # which is compiled as it is
         changed = {Path(file).stem for file in ({change.file} if plain else self.importers[change.file])}
         return [entry for entry in folder.rglob("*.nb[ic]") if entry.name.split(".")[0] not in changed]
 
@@ -388,9 +388,9 @@ class Copy:
         programs = self.home / "kernels-of-programs"
         os.environ |= {"PYTHONPATH": str(self.package.parent), "NUMBA_CACHE_DIR": str(programs)}
         sys.path.insert(0, str(self.package.parent))
-        from telltree import kept
+        from telltree import kernel_cache
 
-        kept.sources_digest = lambda: "as lent"  # else each change would compile all kernels anew
+        kernel_cache.sources_digest = lambda: "as lent"  # else each change would compile all kernels anew
         sys.dont_write_bytecode = True
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))

@@ -23,11 +23,10 @@ from results import Row
 
 from telltree import GrammarTreeClassifier, Panel, read
 from telltree.datasets import load_acasx, load_auslan, make_encounters
+from telltree.engine import Formula
 from telltree.errors import SpeechError
 from telltree.explain import english
-from telltree.explain.categories import sentence, signed
-from telltree.explain.groups import Group, Telling, nested
-from telltree.logic import Formula
+from telltree.explain.categories import Group, Telling, nested, sentence, signed
 from telltree.tree import Leaf, Node, Tree
 from telltree.tree.tree import Headline
 

@@ -115,7 +115,7 @@ def _read(who: str, path: str) -> None:
     import pyarrow.compute
     import pyarrow.csv  # noqa: F401 - as above
 
-    from telltree.data import read
+    from telltree.panel import read
 
     begun = time.process_time()
     if who == "pandas":

@@ -24,12 +24,12 @@ from telltree import (
     Panel,
     Pipe,
 )
-from telltree.grammar.derivations.population import Population
-from telltree.logic.engine import Engine
+from telltree.engine.population import Engine
+from telltree.grammar.derivation import Population
 from telltree.search import Scores, Search
 from telltree.search.search import Breeder, Task
+from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.objective import SplitObjective
-from telltree.tree.target import ClassLabels, ClassTarget
 
 ATOMS_WEIGHT = 4.0  # what Grammar.generic takes by itself
 DEPTH = 6

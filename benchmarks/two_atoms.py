@@ -11,10 +11,10 @@ from peers.numpy_monte_carlo import TwoAtoms
 from walks import random_walks
 
 from telltree import Grammar, Panel
-from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
-from telltree.grammar.derivations.population import Population
-from telltree.logic.engine import Engine
-from telltree.operators import Attribute, Expression, Number, Operator
+from telltree.engine.population import Engine
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import NO_ROW, Lanes, draw
+from telltree.logic import Attribute, Expression, Number, Operator
 
 GRAMMAR = """
 Start ::= F(A and A) | F(A or A) | G(A and A) | G(A or A)

@@ -13,15 +13,15 @@ import numpy as np
 from results import Row
 from whole_fits import CASES, Case
 
-from telltree.logic import engine, evaluator
+from telltree.engine import evaluator, population
 from telltree.search import genetic_programming
 
 MOST = 1.5
 KERNELS = (
     (genetic_programming, "draw"),
     (genetic_programming, "breed"),
-    (engine, "lower_plain"),
-    (engine, "lower"),
+    (population, "lower_plain"),
+    (population, "lower"),
     (evaluator, "evaluate"),
 )
 

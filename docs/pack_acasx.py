@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from telltree.datasets import load_acasx
-from telltree.datasets.acasx.sample import packed
+from telltree.datasets.acasx.load import packed
 
 RECORDS = 2_000
 SHOWN = (944, 1303, 5246)  # of the paper's figures

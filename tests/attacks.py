@@ -29,14 +29,14 @@ from test_search_exhaustive import SCOPES, assert_proved
 from test_tree_optimal import assert_optimal
 
 from telltree import GrammarTreeClassifier, load
-from telltree.data.usable import unusable
+from telltree.engine import Formula, truth_of
+from telltree.engine.population import Engine
 from telltree.errors import LONGEST_MESSAGE, DataWarning, TelltreeError
 from telltree.explain import english
-from telltree.export import export_model
 from telltree.grammar import Grammar
-from telltree.grammar.rules.tables import Tables
-from telltree.logic import Formula, truth_of
-from telltree.logic.engine import Engine
+from telltree.grammar.tables import Tables
+from telltree.models.export import export_model
+from telltree.panel.usable import unusable
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import Bits, GiniSize
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from telltree.tree import Leaf, Tree
-from telltree.tree.target import ClassSummary, ClassTarget
+from telltree.tree.class_target import ClassSummary, ClassTarget
 
 
 def class_leaf(counts, weights=None):

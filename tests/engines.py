@@ -1,12 +1,11 @@
 """Engines for given formulas: their connectives, F, G and what these join become a grammar."""
 
-from telltree.grammar.derivations.population import Population
-from telltree.grammar.rules.microcode import code_of
-from telltree.grammar.rules.rule import Rule
-from telltree.grammar.rules.tables import Tables
-from telltree.logic.engine import Engine
-from telltree.operators import Expression, Hole
-from telltree.operators.meaning import JOINING
+from telltree.engine.population import Engine
+from telltree.grammar.derivation import Population
+from telltree.grammar.normal_form import Rule
+from telltree.grammar.tables import Tables, code_of
+from telltree.logic import Expression, Hole
+from telltree.logic.meaning import JOINING
 
 _FORMULA = "Formula"
 

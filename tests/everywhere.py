@@ -16,12 +16,12 @@ from test_tree_induction import Margins as JudgedMargins
 
 import telltree
 from telltree import Formula, SettingsError, export_model
+from telltree.engine.population import Engine
 from telltree.explain import Margins, decisive_steps, english
 from telltree.explain.implication import redundant
-from telltree.grammar.rules.tables import Tables
-from telltree.logic.engine import Engine
-from telltree.operators import OPERATORS
-from telltree.operators.cells import missing_cells
+from telltree.grammar.tables import Tables
+from telltree.logic import OPERATORS
+from telltree.logic.operators import missing_cells
 from telltree.tree import Node
 
 COLUMNS = (

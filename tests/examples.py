@@ -2,7 +2,7 @@
 
 from strategies import Column, panel_of
 
-from telltree.logic import Formula
+from telltree.engine import Formula
 
 KINDS = {float: "real", int: "real", bool: "Boolean", str: "categorical"}
 

@@ -1,6 +1,6 @@
 """Grammars with one thing wrong each: text, line and column of the complaint, and a part of its message."""
 
-from telltree.data import Column, Schema
+from telltree.panel import Column, Schema
 
 SCHEMA = Schema(
     [

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from telltree.data import Panel, Read, read
+from telltree.panel import Panel, Read, read
 
 ID, TIME, LABEL = "record", "t, in s", "class"
 

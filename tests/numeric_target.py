@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from telltree.amounts import counted
 from telltree.errors import DataError, ModelFormatError
+from telltree.text import counted
 from telltree.tree.target import Bar, Cell, Measure, Tile, Words
 
 KIND = "numbers"

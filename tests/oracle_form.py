@@ -1,6 +1,6 @@
 """Expressions of telltree as the oracle reads them: nested tuples."""
 
-from telltree.operators import Attribute, Level, Number, Shape, UserFunction
+from telltree.logic import Attribute, Level, Number, Shape, UserFunction
 
 
 def judged(e):

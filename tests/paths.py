@@ -16,16 +16,16 @@ from class_trees import class_leaf, class_tree
 from random_trees import plain_value
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
-from telltree.export import export_model
+from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, windows
+from telltree.engine.formulas import Formulas
+from telltree.engine.population import Engine
+from telltree.engine.trace import Walker, signals_of
 from telltree.grammar import Grammar
-from telltree.grammar.rules.tables import Tables
-from telltree.logic import Formula, aligned, looking, machine, margins, planes, walk
-from telltree.logic.engine import Engine
-from telltree.logic.formulas import Formulas
-from telltree.logic.walking import Walker, signals_of
+from telltree.grammar.tables import Tables
+from telltree.models.export import export_model
 from telltree.tree import Node
-from telltree.tree.sharded import ShardedBench
-from telltree.tree.turns import Turns
+from telltree.tree.out_of_core import Turns
+from telltree.tree.shards import ShardedBench
 
 _GARBAGE = np.frombuffer(random.Random(0).randbytes(1 << 22), np.uint8)
 """As much as is filled: of larger arrays, such as memory that is reserved for planes, only the beginning."""
@@ -33,9 +33,9 @@ _MAKERS = (
     (machine.Registers, "empty"),
     (machine.Counting, "empty"),
     (machine.Tally, "empty"),
-    (looking.Looking, "empty"),
-    (margins.MarginRegisters, "of"),
-    (walk.Room, "empty"),
+    (windows.Looking, "empty"),
+    (robustness.MarginRegisters, "of"),
+    (trace.Room, "empty"),
 )
 """Where compiled code and the walk get memory to work in."""
 
@@ -72,7 +72,7 @@ def garbage_in_memory():
 
 @contextmanager
 def _walking(compiled):
-    with patch("telltree.logic.walking._worth_no_compiler", lambda work: not compiled):
+    with patch("telltree.engine.trace._worth_no_compiler", lambda work: not compiled):
         yield
 
 
@@ -109,7 +109,7 @@ def by_halves(expressions, panel, rng):
     """The same with memory for few planes: records are halved again and again, down to a block, and the findings
     joined."""
     rules, symbols, population = derived(rng, expressions)
-    with patch.object(planes, "_LEAST_PLANES", 1):  # also of the halves
+    with patch.object(bitsets, "_LEAST_PLANES", 1):  # also of the halves
         return Engine(panel, rules, Tables.of(rules, symbols), memory=1).truth(population)
 
 

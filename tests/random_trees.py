@@ -8,7 +8,7 @@ from class_trees import class_leaf, class_tree
 from oracle import UNSEEN
 from strategies import STRANGER, Case, Column, Formulas, draw_case, draw_columns
 
-from telltree.logic import Formula
+from telltree.engine import Formula
 from telltree.tree import Node
 
 CLASSES = ("a", "it's", 'say "hi"', "new\nline", "<b>&amp;</b>", "x; DROP TABLE records; --", "émigré", '"""', "a|b\\c")

@@ -13,15 +13,9 @@ import traceback
 
 import numpy as np
 
-import telltree.cli.app
-import telltree.explain
-import telltree.export
-import telltree.report.page.page
-import telltree.search.auto
-import telltree.tree.model.reading  # noqa: F401 - loaded for the calls
 from telltree.cli import main
-from telltree.data import Panel
 from telltree.estimators import GrammarTreeClassifier
+from telltree.panel import Panel
 from telltree.search import GeneticProgramming
 
 

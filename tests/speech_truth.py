@@ -19,13 +19,13 @@ from oracle_form import judged
 from random_trees import PlainFormulas
 from strategies import Case, Column, draw_case, draw_columns
 
+from telltree.engine import Formula
 from telltree.errors import DataWarning, SpeechError
 from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import categorize, rules_table
-from telltree.logic import Formula
+from telltree.explain.headlines import with_headlines
 from telltree.search import MonteCarlo
 from telltree.tree import Node, Tree
-from telltree.tree.headlines import with_headlines
 
 Z = 1.959964
 LABELS = ("safe", "it's", 'say "hi"', "émigré", "2 of 3 records")

@@ -14,14 +14,13 @@ import numpy as np
 import polars as pl
 from oracle import ARITHMETIC, COMPARE, UNSEEN
 
-from telltree.data import Panel
 from telltree.errors import DataWarning
-from telltree.grammar.derivations.population import Population
-from telltree.grammar.rules.rule import Rule
-from telltree.operators import OPERATORS, Expression, Hole, Number, Operator, Type, user_function
-from telltree.operators.expression import RandomNumber
-from telltree.operators.parameters import Quantity
-from telltree.operators.table import COUNT
+from telltree.grammar.derivation import Population
+from telltree.grammar.normal_form import Rule
+from telltree.logic import OPERATORS, Expression, Hole, Number, Operator, Type, user_function
+from telltree.logic.expression import RandomNumber
+from telltree.logic.operators import COUNT, Quantity
+from telltree.panel import Panel
 
 REAL_NAMES = ("x1", "x2", "x3", "vertical rate", "F", "größe")
 BOOLEAN_NAMES = ("b1", "b2", "b3", "and", 'a "b" \\ `c`')

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from telltree import DataError, Grammar
-from telltree.data import ColumnType
 from telltree.datasets import load_acasx
 from telltree.datasets.acasx import advised_flights, find_acasx
-from telltree.datasets.acasx.sample import packed, unpacked
+from telltree.datasets.acasx.load import packed, unpacked
 from telltree.experiments import acasx_grammar
+from telltree.panel import ColumnType
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "acasx"
 real = pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not beside the project")

@@ -13,25 +13,23 @@ from everywhere import Asked, formulas_with, lacking, records
 from test_export_stl import robustness
 
 from telltree import Formula, Grammar, GrammarError, Panel
+from telltree.engine import truth_of
+from telltree.engine.signals import SIGNALS
+from telltree.engine.three_valued import BOUNDS, THERE, by_operands, like_operands
+from telltree.english.normal_form import APART, kept_whole
+from telltree.english.phrases import PHRASES, Phrase
 from telltree.errors import OperatorError
 from telltree.explain import decisive_steps, english
 from telltree.explain.implication import CLAIMS, opaque
-from telltree.export import export_model
-from telltree.export.python_module import PYTHON, code
-from telltree.export.sql import SQL
-from telltree.export.stl import STL
-from telltree.export.unsayable import Refused
-from telltree.logic import truth_of
-from telltree.logic.signals import SIGNALS
-from telltree.logic.unknown import BOUNDS, THERE, by_operands, like_operands
-from telltree.operators import OPERATORS, Type
-from telltree.operators.cells import EVERYONE, Cells
-from telltree.operators.meaning import Joins, Makes, MicroOp
-from telltree.operators.parameters import Parameter
-from telltree.operators.table import Form, Operator, register, withdraw
-from telltree.operators.types import fits
-from telltree.speech.normal import APART, kept_whole
-from telltree.speech.phrases import PHRASES, Phrase
+from telltree.logic import OPERATORS, Type
+from telltree.logic.meaning import Joins, Makes, MicroOp
+from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register, withdraw
+from telltree.logic.types import fits
+from telltree.models.export import export_model
+from telltree.models.exported import Refused
+from telltree.models.python_module import PYTHON, code
+from telltree.models.sql import SQL
+from telltree.models.stl import STL
 
 CONTRIBUTING = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -216,13 +214,13 @@ def test_a_place_that_was_left_out_is_named(name, place):
 @pytest.mark.parametrize(("field", "who"), [("latex", "LaTeX"), ("english", "the paper's English")])
 def test_a_field_of_the_row_that_was_left_out_is_named(field, who):
     with replace(SMOOTH, row=replace(SMOOTH.row, **{field: ""})).added():
-        assert lacking() == [f"operator 'smooth' has no cell for {who}: add it in operators/table.py"]
+        assert lacking() == [f"operator 'smooth' has no cell for {who}: add it in logic/operators.py"]
 
 
 def test_contributing_names_all_places():
     section = CONTRIBUTING.split("## Add an operator")[1].split("\n## ")[0]
     lacking()  # which loads all who speak of operators
-    named = {cells.place for cells in EVERYONE} | {"operators/table.py", "tests/oracle.py", "grammar/text/syntax.lark"}
+    named = {cells.place for cells in EVERYONE} | {"logic/operators.py", "tests/oracle.py", "grammar/text/syntax.lark"}
     assert not [place for place in named if f"`{place}`" not in section]
 
 

@@ -7,7 +7,7 @@ import pytest
 from class_trees import class_leaf, class_tree
 
 import telltree
-from telltree.amounts import counted, percent, times_all
+from telltree.text import counted, percent, times_all
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_plurals_are_made_in_one_place():
 
 
 def test_large_counts_of_a_leaf_are_grouped_like_all_others():
-    from telltree.data import Column, ColumnType, Schema
+    from telltree.panel import Column, ColumnType, Schema
 
     tree = class_tree(class_leaf((1_233, 24)), ("safe", "NMAC"), Schema([Column("x", ColumnType.REAL)]))
     assert tree.outline() == "[1] safe: 1,233 of 1,257 records"

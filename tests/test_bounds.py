@@ -10,20 +10,18 @@ import pyarrow as pa
 import pytest
 
 from telltree import Panel, load
-from telltree.data import Column, Schema
-from telltree.data.files.schema_file import from_toml, to_toml
-from telltree.data.files.toml import TomlError, parsed_toml
+from telltree.engine import Formula
 from telltree.errors import LONGEST_MESSAGE, DataError, GrammarError, ModelFormatError
-from telltree.grammar import Grammar
-from telltree.grammar.text import syntax
-from telltree.grammar.text.amount import MOST_PARTS as MOST_GRAMMAR_PARTS
-from telltree.grammar.text.amount import has_more_parts, room_for
-from telltree.logic import Formula
-from telltree.operators import Expression, operator_named
-from telltree.tree.front import Front
-from telltree.tree.model import reading
-from telltree.tree.model.decode import LONG_GRAMMAR
-from telltree.tree.model.document import MOST_PARTS
+from telltree.grammar import Grammar, parser
+from telltree.grammar.parser import MOST_PARTS as MOST_GRAMMAR_PARTS
+from telltree.grammar.parser import has_more_parts, room_for
+from telltree.logic import Expression, operator_named
+from telltree.models import document
+from telltree.models.decode import LONG_GRAMMAR
+from telltree.models.document import MOST_PARTS
+from telltree.panel import Column, Schema
+from telltree.panel.schema_file import TomlError, from_toml, parsed_toml, to_toml
+from telltree.tree.pruning_path import Front
 from telltree.tree.tree import Node, RunnerUp
 
 SCHEMA = Schema([Column("b", "Boolean")])
@@ -279,7 +277,7 @@ def test_a_model_has_columns_of_very_many_levels(tmp_path):
 
 def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
     model = load(GOLDEN)
-    monkeypatch.setattr(reading, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(document, "MOST_COLUMNS", 3)
     with pytest.raises(ModelFormatError, match=r"cannot be saved, since it could not be loaded: .* it has 4 columns"):
         model.save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
@@ -374,14 +372,14 @@ def test_a_grammar_that_no_model_could_be_loaded_with_is_refused_when_it_is_made
     Grammar.parse("A ::= F(each real < other)", columns)
     columns = Schema([*columns.values(), Column("b", "Boolean"), Column("c", "Boolean")])
     sentences = " | ".join(f"each real < {i}" for i in range(300))
-    monkeypatch.setattr(syntax, "MOST_OF", {"|": 50_000})
+    monkeypatch.setattr(parser, "MOST_OF", {"|": 50_000})
     with pytest.raises(GrammarError, match=r"with its groups written out, has 90,\d\d\d times '\|'; at most 50,000"):
         Grammar.parse(f"A ::= F(B)\nB ::= {sentences} | b", columns)
 
 
 def test_a_grammar_over_very_many_columns_may_be_longer(monkeypatch):
-    monkeypatch.setattr(syntax, "MOST_OF", {"|": 10})
-    monkeypatch.setattr(syntax, "FOR_COLUMNS", 10)
+    monkeypatch.setattr(parser, "MOST_OF", {"|": 10})
+    monkeypatch.setattr(parser, "FOR_COLUMNS", 10)
     few, many = (Schema([Column(f"x{i}", "Boolean") for i in range(number)]) for number in (10, 30))
     grammar = Grammar.parse("A ::= F(each Boolean)", many)
     assert Grammar.parse(str(grammar), many) == grammar

@@ -11,13 +11,13 @@ import pytest
 from programs import started
 
 from telltree import Formula, Panel
+from telltree.engine.formulas import Formulas, signals_of
 from telltree.grammar import Grammar
-from telltree.grammar.languages.cuts import cuts, roundest
-from telltree.logic.formulas import Formulas, signals_of
+from telltree.grammar.default_language import cuts, roundest
 from telltree.search import GeneticProgramming, MonteCarlo, Scores
 from telltree.search import search as searching
-from telltree.tree.centring import centred
-from telltree.tree.trimming import trimmed
+from telltree.tree.midpoints import centred
+from telltree.tree.split_search import trimmed
 
 PANEL = Panel.from_arrays([np.array([[float(i)], [i + 0.5]]) for i in range(20)], columns=["x"])
 GRAMMAR = Grammar.parse("A ::= F(V)\nV ::= V and V | x < grid(200) | x > grid(200)", PANEL)
@@ -98,7 +98,7 @@ def test_a_formula_that_is_cut_short_answers_as_before(looks):
 
 
 def test_the_gaps_beyond_all_values_have_middles_too():
-    from telltree.tree.centring import Place, _Gap
+    from telltree.tree.midpoints import Place, _Gap
 
     panel = Panel.from_arrays([np.arange(5_000.0)[:, None]], columns=["x"])
     formula = Formula.parse("F(x > 4998.01)", panel.schema).expression

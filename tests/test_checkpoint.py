@@ -34,10 +34,11 @@ from telltree import (
     user_function,
 )
 from telltree.cli.app import app
-from telltree.tree import Induction, Limits, checkpoint_file
-from telltree.tree import checkpoint as keeping
-from telltree.tree.checkpoint import Checkpoint
-from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.scale import checkpoint
+from telltree.scale import checkpoint as keeping
+from telltree.scale.checkpoint import Checkpoint
+from telltree.tree import Induction, Limits
+from telltree.tree.class_target import ClassLabels, ClassTarget
 
 
 class Killed(BaseException):
@@ -364,11 +365,11 @@ def test_forged_arrays_do_no_harm(case, data, often, tmp_path, forgeries):
     path, content = tmp_path / "checkpoint", forgeries[case]
 
     def change(line):
-        place, state = checkpoint_file._place(line), checkpoint_file.state_of(line)
+        place, state = checkpoint._place(line), checkpoint.state_of(line)
         for _ in range(data.draw(st.integers(0, 2))):
             name = data.draw(st.sampled_from(sorted(state)))
             state[name] = spoilt(state[name], data.draw)
-        return checkpoint_file.line_of(place, state)[:-1]
+        return checkpoint.line_of(place, state)[:-1]
 
     path.write_bytes(forged(content, change))
     with suppress(CheckpointError):
@@ -388,7 +389,7 @@ def forgeries(tmp_path_factory):
             with pytest.raises(Killed):
                 learned(case, path)
         found[case] = path.read_bytes()
-        kinds = {checkpoint_file._place(line).finished for line in found[case].splitlines()[1:-1]}
+        kinds = {checkpoint._place(line).finished for line in found[case].splitlines()[1:-1]}
         assert kinds == {True, False}
     return found
 

@@ -22,7 +22,7 @@ from programs import PROGRAM, started, telltree
 
 from telltree.estimators import GrammarTreeClassifier, load
 from telltree.explain import english
-from telltree.export.targets import TARGETS
+from telltree.models.export import TARGETS
 from telltree.search import MonteCarlo
 
 KEYS = ("--id", "flight", "--time", "t")

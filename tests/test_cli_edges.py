@@ -12,8 +12,8 @@ from programs import PROGRAM
 from telltree.cli.verbs import fit as fitting
 from telltree.errors import SettingsError
 from telltree.estimators import GrammarTreeClassifier, load
+from telltree.files import write_whole
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
-from telltree.writing import write_whole
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_closed_streams_are_no_traceback(closed, words, tmp_path):
 
 
 def test_what_is_said_does_not_go_to_stdout_where_stderr_is_closed(capsys, monkeypatch):
-    from telltree.cli.outcome import say
+    from telltree.cli.options import say
 
     monkeypatch.setattr(sys, "stderr", None)
     say("a remark")

@@ -2,7 +2,7 @@
 
 import random
 
-from telltree.cli.text import wrapped
+from telltree.cli.options import wrapped
 
 TREE = """\
 at some point speed is above 5 m/s while the valve is open?

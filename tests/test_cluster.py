@@ -33,7 +33,7 @@ from telltree.datasets import make_encounters
 from telltree.estimators import cross_validate
 from telltree.estimators.folds import folds
 from telltree.experiments import run_experiment
-from telltree.tree import checkpoint as keeping
+from telltree.scale import checkpoint as keeping
 
 SEARCH = GeneticProgramming(evaluations=400, population=100)
 

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from telltree.logic.instructions import Opcode
-from telltree.operators.meaning import MicroOp, Mode
+from telltree.engine.instructions import Opcode
+from telltree.logic.meaning import MicroOp, Mode
 
 SOURCE = Path(__file__).parents[1] / "src" / "telltree"
 ENUMERATIONS = {kind.__name__: kind for kind in (MicroOp, Mode, Opcode)}
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-HOME = {"telltree.logic.instructions": {code.name for code in Opcode}, "telltree.logic.operands": set(Mode.__members__)}
+HOME = {
+    "telltree.engine.instructions": {code.name for code in Opcode},
+    "telltree.engine.operands": set(Mode.__members__),
+}
 """Where plain numbers for members are imported from, and which names are such."""
 
 SETS = {"ON_NUMBERS", "ON_LANES", "READS_PLANES", "OPERAND_MODES", "CONNECTIVES", "AHEAD", "WINDOWED", "DUAL", "PLAIN"}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from programs import beside_tests, started
 
-from telltree import GeneticProgramming, GiniSize, GrammarTreeClassifier, GrammaticalEvolution, compiled, kept
-from telltree.search import breeding, grammatical_evolution
-from telltree.tree import fitness
+from telltree import GeneticProgramming, GiniSize, GrammarTreeClassifier, GrammaticalEvolution, compiled, kernel_cache
+from telltree.search import genetic_programming, grammatical_evolution
+from telltree.tree import criterion
 
 PROGRAM = """
 import gc
@@ -60,7 +60,7 @@ print([str(grammar.draw(seed)) for seed in range(5)])
 def test_a_change_to_a_helper_is_seen_by_the_kernels_it_is_compiled_into(tmp_path):
     """Also one that leaves the size and the times of the file as they were, in a file other than the kernel's."""
     package = tmp_path / "telltree"
-    shutil.copytree(Path(kept.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(kernel_cache.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     # -B: Python's own bytecode cache goes by size and time, and would hide the change
     command = [sys.executable, "-B", "-W", "error", "-c", DRAWS]
@@ -87,7 +87,9 @@ def test_a_change_to_a_helper_is_seen_by_the_kernels_it_is_compiled_into(tmp_pat
 def test_kernels_of_another_version_of_numba_are_not_used(own_cache, monkeypatch):
     first = compiled.kernel(_added)
     assert (first(1, 2), len(first._cache.signatures)) == (3, 1)
-    monkeypatch.setattr(kept.IndexDataCacheFile, "__init__", _of_another_numba(kept.IndexDataCacheFile.__init__))
+    monkeypatch.setattr(
+        kernel_cache.IndexDataCacheFile, "__init__", _of_another_numba(kernel_cache.IndexDataCacheFile.__init__)
+    )
     assert compiled.kernel(_added)._cache.signatures == []
 
 
@@ -173,8 +175,8 @@ def test_a_full_disk_is_done_without(monkeypatch, tmp_path, caplog):
     def full(*args, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept, "_said", set())
-    monkeypatch.setattr(kept._Entries, "_open_for_write", full)
+    monkeypatch.setattr(kernel_cache, "_said", set())
+    monkeypatch.setattr(kernel_cache._Entries, "_open_for_write", full)
     monkeypatch.setattr(compiled.numba.config, "CACHE_DIR", str(tmp_path))
     function = compiled.kernel(_added)
     assert (function(1, 2), function(1.5, 2.0)) == (3, 3.5)
@@ -209,7 +211,7 @@ def own_cache(monkeypatch, tmp_path):
     return os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": beside_tests()}
 
 
-@pytest.mark.skipif(kept.fcntl is None, reason="there are no locks")
+@pytest.mark.skipif(kernel_cache.fcntl is None, reason="there are no locks")
 def test_of_processes_that_need_a_kernel_at_once_one_compiles_it(own_cache):
     function = compiled.kernel(_added)
     function._cache._turn.take()
@@ -220,12 +222,12 @@ def test_of_processes_that_need_a_kernel_at_once_one_compiles_it(own_cache):
 
 
 @pytest.mark.usefixtures("own_cache")
-@pytest.mark.skipif(kept.fcntl is None, reason="there are no locks")
+@pytest.mark.skipif(kernel_cache.fcntl is None, reason="there are no locks")
 def test_nobody_waits_for_a_kernel_without_an_end(monkeypatch):
     first, second = compiled.kernel(_added), compiled.kernel(_added)
     first._cache._turn.take()
-    monkeypatch.setattr(kept._Turn, "patience", 3)
-    monkeypatch.setattr(kept._Turn, "pause", 0.0)
+    monkeypatch.setattr(kernel_cache._Turn, "patience", 3)
+    monkeypatch.setattr(kernel_cache._Turn, "pause", 0.0)
     assert second(1, 2) == 3
     first._cache._turn.end()
 
@@ -233,7 +235,7 @@ def test_nobody_waits_for_a_kernel_without_an_end(monkeypatch):
 @pytest.mark.parametrize(
     ("search", "kernels"),
     [
-        (GeneticProgramming(evaluations=60, population=20, crossover=1.0, mutation=0.0), (breeding.breed,)),
+        (GeneticProgramming(evaluations=60, population=20, crossover=1.0, mutation=0.0), (genetic_programming.breed,)),
         (
             GrammaticalEvolution(evaluations=60, population=20, crossover=1.0, mutation=0.0, rate=1.0),
             (grammatical_evolution._breed,),
@@ -243,7 +245,7 @@ def test_nobody_waits_for_a_kernel_without_an_end(monkeypatch):
 )
 def test_settings_that_are_whole_numbers_need_no_kernels_of_their_own(search, kernels, panel, labels):
     """They would be compiled anew for a 1 in place of 1.0."""
-    kernels = (*kernels, fitness._gini_size)
+    kernels = (*kernels, criterion._gini_size)
 
     def learned(number):
         shares = {

@@ -12,10 +12,10 @@ from programs import telltree
 
 from telltree import GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.explain import english
-from telltree.export import export_model
-from telltree.operators.expression import level_text, name_text
+from telltree.logic.expression import level_text, name_text
+from telltree.models.export import export_model
 from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html
-from telltree.visible import visible, visible_json
+from telltree.text import visible, visible_json
 
 ODD = "a\x00b\x1b[31m\x7f\x9b\x01\u202e"
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from telltree import Panel, small_files
-from telltree.data import read
-from telltree.data.files import delimited, opening
-from telltree.data.files.schema_file import load_overrides
+from telltree import Panel, files
 from telltree.errors import LONGEST_MESSAGE, DataError
+from telltree.panel import csv, open_files, read
+from telltree.panel.schema_file import load_overrides
 
 SHORT = LONGEST_MESSAGE + 100
 
@@ -50,17 +49,17 @@ def test_a_line_without_an_end_is_refused(encoding):
     refused(
         "line 1: it has more than 16,777,216 characters", read, io.BufferedReader(stream), id="id", encoding=encoding
     )
-    assert stream.taken < 4 * opening.MOST_LINE
+    assert stream.taken < 4 * open_files.MOST_LINE
 
 
 def test_a_text_stream_and_packed_zeros_are_refused_too(monkeypatch):
-    monkeypatch.setattr(opening, "MOST_LINE", 1000)
+    monkeypatch.setattr(open_files, "MOST_LINE", 1000)
     refused("line 2: it has more than 1,000", read, io.StringIO("id,x\n" + "1" * 2000), id="id")
     refused("more than 1,000", read, io.BytesIO(gzip.compress(b"id,x\n" + b"\0" * 10**6)), id="id")
 
 
 def test_a_row_that_quotation_marks_never_end_is_refused(monkeypatch):
-    monkeypatch.setattr(delimited, "MOST_LINE", 5000)
+    monkeypatch.setattr(csv, "MOST_LINE", 5000)
     row = "r," + '"a\n",' * 10_000
     refused(
         r"a row of more than 5,000 characters; is a quotation mark out of place",
@@ -91,13 +90,13 @@ def test_small_files_are_read_from_pipes(tmp_path):
 
 
 def test_a_file_may_have_all_that_is_allowed(tmp_path, monkeypatch):
-    monkeypatch.setattr(small_files, "MOST_BYTES", 10)
+    monkeypatch.setattr(files, "MOST_BYTES", 10)
     path = tmp_path / "f"
     path.write_bytes(b"x" * 10)
-    assert small_files.read_small(path) == "x" * 10
+    assert files.read_small(path) == "x" * 10
     path.write_bytes(b"x" * 11)
-    with pytest.raises(small_files.TooLargeError):
-        small_files.read_small(path)
+    with pytest.raises(files.TooLargeError):
+        files.read_small(path)
 
 
 def test_headers_of_too_many_columns_are_refused(monkeypatch):
@@ -107,7 +106,7 @@ def test_headers_of_too_many_columns_are_refused(monkeypatch):
         io.StringIO("id," + ",".join(map(str, range(25_001)))),
         id="id",
     )
-    monkeypatch.setattr("telltree.data.files.parquet.MOST_COLUMNS", 3)
+    monkeypatch.setattr("telltree.panel.parquet.MOST_COLUMNS", 3)
     stream = io.BytesIO()
     pq.write_table(pa.table({name: [1.0] for name in "abcd"}), stream)
     stream.seek(0)

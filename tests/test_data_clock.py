@@ -16,8 +16,8 @@ import pyarrow.parquet
 import pytest
 
 from telltree import Panel, read, scan
-from telltree.data.clip import clip
-from telltree.data.clock import axis_unit, date_range, date_text, duration_text, time_text
+from telltree.panel.dates import axis_unit, date_range, date_text, duration_text, time_text
+from telltree.text import clip
 
 ZURICH = ZoneInfo("Europe/Zurich")
 

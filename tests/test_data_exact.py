@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from telltree import Panel, read
-from telltree.data import Column, check_labels
 from telltree.errors import DataError, DataWarning
+from telltree.panel import Column, check_labels
 
 LARGE = [2**53, 2**53 + 1, 2**53 + 2]
 DECIMALS = pa.array([Decimal(value) for value in LARGE], pa.decimal128(20, 0))

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telltree.data import ColumnType, Panel
 from telltree.errors import DataError, DataWarning
+from telltree.panel import ColumnType, Panel
 
 BACKENDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
 backends = pytest.mark.parametrize("make", BACKENDS.values(), ids=BACKENDS)

@@ -5,8 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from telltree.data import Panel, check_labels, labels_from_frame, read, scan
 from telltree.errors import DataError, DataWarning
+from telltree.panel import Panel, check_labels, labels_from_frame, read, scan
 
 FRAME = pd.DataFrame({"id": ["b", "a", "b"], "label": ["x", "y", "x"], "v": [1.0, 2.0, 3.0]})
 

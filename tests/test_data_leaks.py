@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from telltree import DataError, DataWarning, GiniSize, GrammarTreeClassifier, MonteCarlo, Panel, read, scan
 from telltree.cli.app import app
-from telltree.data.leaks import leaks
+from telltree.panel.leaks import leaks
 
 RECORDS = 60
 

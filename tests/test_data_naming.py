@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from telltree import Formula, Panel, export_model, read
-from telltree.data import Column, Schema
 from telltree.errors import DataWarning
+from telltree.panel import Column, Schema
 from telltree.tree import Node
 
 WORDS = ("", "  ", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", " NA ")

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from telltree.data import Panel
 from telltree.errors import DataError, DataWarning, MissingLibraryError
+from telltree.panel import Panel
 
 FRAME = pd.DataFrame(
     {

@@ -13,8 +13,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from telltree.data import UNSEEN, Column, ColumnType, Panel, Schema, unusable
 from telltree.errors import DataError, DataWarning
+from telltree.panel import UNSEEN, Column, ColumnType, Panel, Schema, unusable
 
 
 def small() -> Panel:

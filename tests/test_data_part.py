@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from telltree import DataError, read
-from telltree.data.part import part_of
+from telltree.panel.part import part_of
 
 
 def table(lengths, seed=0):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telltree.data import Panel, read
 from telltree.errors import DataError
+from telltree.panel import Panel, read
 
 step = st.tuples(
     st.integers(1, 9),  # quarters since the step before

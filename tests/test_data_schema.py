@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from telltree.data import Column, ColumnType, Schema
 from telltree.errors import DataError
+from telltree.panel import Column, ColumnType, Schema
 
 
 def schema() -> Schema:

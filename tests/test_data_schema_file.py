@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telltree.data import Column, ColumnType, Schema, read
 from telltree.errors import DataError
+from telltree.panel import Column, ColumnType, Schema, read
 
 text = st.text(st.characters(codec="utf-8"))
 some = st.none() | text

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from telltree.data import MISSING, Panel, statistics
-from telltree.data.statistics import Statistics
-from telltree.grammar.languages.cuts import cuts, roundest
+from telltree.grammar.default_language import cuts, roundest
+from telltree.panel import MISSING, Panel, statistics
+from telltree.panel.statistics import Statistics
 
 some = st.sampled_from([0.0, -0.0, 1.0, 2.5, -3.0, 1e-300, 1e300, -1e308, 1e308, math.nan, math.inf, -math.inf])
 values_of = st.lists(st.one_of(some, st.floats(-100, 100), st.integers(0, 9).map(float)), max_size=60)

@@ -22,7 +22,7 @@ from telltree import (
     read,
     scan,
 )
-from telltree.data import UNSEEN
+from telltree.panel import UNSEEN
 
 NAN = math.nan
 

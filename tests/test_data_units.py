@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from telltree import Column, Formula, Panel, Schema
-from telltree.data.columns.header import proposals, split_name
 from telltree.explain import english
+from telltree.panel.units import proposals, split_name
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from telltree import DataError, DataWarning, GrammarTreeClassifier, MonteCarlo, Panel, PanelMaker, load, read, scan
-from telltree.data.files import blocks, delimited
-from telltree.data.part import part_of
+from telltree.panel import csv
+from telltree.panel.part import part_of
 
 
 def dates(*cells, **options):
@@ -67,7 +67,7 @@ JANUARY = [datetime.datetime(2013, 1, day) for day in (1, 2, 13)]
 @pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
 @pytest.mark.parametrize("cells_at_once", [1, 1 << 18])
 def test_one_row_tells_whether_the_day_comes_first(monkeypatch, cells, day_first, order, cells_at_once):
-    monkeypatch.setattr(delimited, "CELLS", cells_at_once)
+    monkeypatch.setattr(csv, "CELLS", cells_at_once)
     lines = "".join(f"{number},{cell},{number}.5\n" for number, cell in enumerate(cells[order]))
     panel = read(io.StringIO(f"id,t,x\n{lines}"), id="id", time="t").panel
     assert [panel.dates(k).tolist()[0] for k in range(3)] == JANUARY[order]
@@ -75,8 +75,8 @@ def test_one_row_tells_whether_the_day_comes_first(monkeypatch, cells, day_first
 
 
 def test_large_files_tell_it_at_their_end_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "WORTH", 1)
-    monkeypatch.setattr(blocks, "BLOCK", 64)
+    monkeypatch.setattr(csv, "WORTH", 1)
+    monkeypatch.setattr(csv, "BLOCK", 64)
     days = [f"1/{day}/2013" for day in range(1, 32)]
     path = tmp_path / "a.csv"
     path.write_text("id,t,x\n" + "".join(f"1,{day},2.5\n" for day in days), encoding="utf-8")

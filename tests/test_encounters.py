@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, SettingsError
 from telltree.datasets import make_encounters
-from telltree.datasets.encounters import ADVISORIES, PROXIMITY, cache
-from telltree.datasets.encounters.families import FAMILIES, draw
+from telltree.datasets.encounters import ADVISORIES, PROXIMITY, avoidance
+from telltree.datasets.encounters.families import FAMILIES, draw, positions
 from telltree.datasets.encounters.flight import nearly_collide
-from telltree.datasets.encounters.generate import fly_plans, quotas
-from telltree.datasets.encounters.plans import positions
+from telltree.datasets.encounters.make import fly_plans, quotas
 from telltree.explain import english
 
 STEPS = 50
@@ -291,7 +290,7 @@ def test_near_collisions_inside_a_step_equal_fine_sampling(start, end):
 
 def test_labels_equal_fine_sampling_of_flights_without_advisories():
     plans, _ = draw(0, 1, 0, 80)  # the straight family, whose motion has a closed form
-    near = fly_plans(cache.load_table(2), plans, logic=False).near
+    near = fly_plans(avoidance.load_table(2), plans, logic=False).near
     times = np.linspace(34, 46, 6001)
     found = positions(plans.paths, times[None])
     apart = np.linalg.norm(found[:, 1] - found[:, 0], axis=-1) / 500

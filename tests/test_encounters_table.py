@@ -7,7 +7,7 @@ import platformdirs
 import pytest
 
 from telltree import SettingsError
-from telltree.datasets.encounters import CODES, advised, cache
+from telltree.datasets.encounters import CODES, advised, avoidance
 from telltree.datasets.encounters.table import solve_table
 
 pytestmark = pytest.mark.usefixtures("cache_folder")
@@ -151,35 +151,35 @@ def test_the_table_equals_a_naive_one():
 
 
 def test_the_table_is_kept_and_read_again(tmp_path, monkeypatch):
-    real = cache.load_table(2)
+    real = avoidance.load_table(2)
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda *args, **kwargs: tmp_path / "new")
     solved = []
-    monkeypatch.setattr(cache, "solve_table", lambda threads: solved.append(threads) or real)
-    assert np.array_equal(cache.load_table(2), real)
-    assert np.array_equal(cache.load_table(2), real)
+    monkeypatch.setattr(avoidance, "solve_table", lambda threads: solved.append(threads) or real)
+    assert np.array_equal(avoidance.load_table(2), real)
+    assert np.array_equal(avoidance.load_table(2), real)
     assert len(solved) == 1
-    place = cache.cache_path()
+    place = avoidance.cache_path()
     whole = place.read_bytes()
     assert [path.name for path in place.parent.iterdir()] == [place.name]
     for damaged in (b"", whole[:1000], whole[:-4], whole[:500] + b"x" + whole[501:], b"\x93NUMPY foreign" * 9):
         place.write_bytes(damaged)
-        assert np.array_equal(cache.load_table(2), real)
+        assert np.array_equal(avoidance.load_table(2), real)
         assert place.read_bytes() == whole
     assert len(solved) == 6
 
 
 def test_an_unwritable_cache_only_means_solving_again(tmp_path, monkeypatch):
-    real = cache.load_table(2)
+    real = avoidance.load_table(2)
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda *args, **kwargs: tmp_path / "file" / "below")
     solved = []
-    monkeypatch.setattr(cache, "solve_table", lambda threads: solved.append(threads) or real)
-    assert cache.load_table(2) is real
-    assert cache.load_table(2) is real
+    monkeypatch.setattr(avoidance, "solve_table", lambda threads: solved.append(threads) or real)
+    assert avoidance.load_table(2) is real
+    assert avoidance.load_table(2) is real
     assert len(solved) == 2
 
 
 def test_other_parameters_have_another_place(monkeypatch):
-    before = cache.cache_path()
-    monkeypatch.setattr(cache.advisories, "REVERSAL", 1e-2)
-    assert cache.cache_path() != before
+    before = avoidance.cache_path()
+    monkeypatch.setattr(avoidance.advisories, "REVERSAL", 1e-2)
+    assert avoidance.cache_path() != before

@@ -10,11 +10,11 @@ from sklearn.pipeline import Pipeline
 from small_trees import ALL_OF_IT, FEW, TEXT, leaf_with_warning, tree
 
 from examples import records
-from telltree.data import Column, Schema
+from telltree.engine import Formula
 from telltree.errors import DataError, FunctionError, GrammarError, SettingsError
 from telltree.grammar import Grammar
-from telltree.logic import Formula
-from telltree.operators import user_function
+from telltree.logic import user_function
+from telltree.panel import Column, Schema
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import GiniSize
 

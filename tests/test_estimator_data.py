@@ -8,10 +8,10 @@ from sklearn.exceptions import DataConversionWarning
 from small_trees import leaf_with_warning, same, tree
 
 from examples import records
-from telltree.data import Panel
+from telltree.engine import Formula
 from telltree.errors import DataError, DataWarning
 from telltree.grammar import Grammar
-from telltree.logic import Formula
+from telltree.panel import Panel
 from telltree.search import GeneticProgramming, MonteCarlo
 from telltree.tree import GiniSize
 

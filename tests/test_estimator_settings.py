@@ -17,9 +17,9 @@ from small_trees import ALL_OF_IT, FEW, TEXT, leaf_with_warning, same, tree
 from small_trees import tree as small_tree
 
 from examples import records
-from telltree.data import Panel
 from telltree.errors import DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier
+from telltree.panel import Panel
 from telltree.search import Auto, GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import Bits, GiniSize
 

@@ -7,7 +7,7 @@ import pytest
 from golden_trees import gaps
 
 from telltree import DataWarning, Grammar, GrammarTreeClassifier, MonteCarlo
-from telltree.estimators import wording
+from telltree.estimators import classifier
 
 PANEL, LABELS = gaps()
 SETTINGS = {"search": MonteCarlo(evaluations=300), "max_depth": 2, "random_state": 0}
@@ -23,7 +23,7 @@ def headlines(model):
 
 def test_learning_and_predicting_find_no_words(monkeypatch):
     calls = []
-    monkeypatch.setattr(wording, "with_headlines", lambda tree, panel: calls.append(panel) or tree)
+    monkeypatch.setattr(classifier, "with_headlines", lambda tree, panel: calls.append(panel) or tree)
     model = learned()
     model.predict(PANEL), model.predict_proba(PANEL), model.apply(PANEL), model.decision_path(PANEL)
     assert not calls
@@ -34,7 +34,7 @@ def test_learning_and_predicting_find_no_words(monkeypatch):
 def test_a_copy_has_the_words_and_not_the_records():
     model = learned()
     kept = pickle.dumps(model)
-    assert b"telltree.data.panel" not in kept
+    assert b"telltree.panel.panel" not in kept
     assert any(headlines(model))
     assert headlines(pickle.loads(kept)) == headlines(model)  # noqa: S301  it was written here
 

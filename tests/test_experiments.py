@@ -26,8 +26,8 @@ from telltree import (
 )
 from telltree.experiments import Study, run_experiment
 from telltree.experiments.models import BASELINES, SEARCHES, further_searches
-from telltree.experiments.paper import ACASX, AUSLAN
-from telltree.experiments.store import Store
+from telltree.experiments.run import Store
+from telltree.experiments.studies import ACASX, AUSLAN
 from telltree.experiments.trial import Run
 
 REAL = Path(__file__).parents[2] / "shared" / "data"

@@ -9,9 +9,8 @@ import pytest
 from telltree import GeneticProgramming, GiniSize, GrammaticalEvolution, MonteCarlo, SettingsError
 from telltree.datasets import load_acasx
 from telltree.experiments import acasx_study, run_experiment
-from telltree.experiments.collisions import sort_collisions, whole_records
 from telltree.experiments.models import ACASX_SEARCHES
-from telltree.experiments.pictures import draw_acasx
+from telltree.experiments.pictures import draw_acasx, sort_collisions, whole_records
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "acasx"
 SHOWN = [1303, 944, 5246]

@@ -16,13 +16,12 @@ from telltree import (
     SettingsError,
 )
 from telltree.datasets.encounters import PROXIMITY
-from telltree.datasets.encounters.attributes import schema
+from telltree.datasets.encounters.make import schema
 from telltree.experiments import Study, encounter_study, run_experiment, shortcuts
-from telltree.experiments.grammars import encounter_grammar
 from telltree.experiments.leakage import MacroF1
-from telltree.experiments.metrics import score
 from telltree.experiments.models import SEARCHES
-from telltree.experiments.paper import ACASX
+from telltree.experiments.studies import ACASX, encounter_grammar
+from telltree.experiments.trial import score
 
 # -- encounters
 

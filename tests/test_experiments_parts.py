@@ -13,9 +13,8 @@ from strategies import panel_of
 from telltree import (
     DataError,
 )
-from telltree.experiments.flattening import Flattening
-from telltree.experiments.metrics import Summary, score
-from telltree.experiments.splits import split
+from telltree.experiments.models import Flattening
+from telltree.experiments.trial import Summary, score, split
 
 # -- splits
 

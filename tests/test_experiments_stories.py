@@ -11,9 +11,8 @@ from telltree import GeneticProgramming, Grammar, MonteCarlo, SettingsError
 from telltree.datasets import make_encounters
 from telltree.datasets.encounters import PROXIMITY
 from telltree.experiments import auslan_study, run_experiment
-from telltree.experiments.grammars import encounter_grammar
-from telltree.experiments.pictures import draw_auslan, draw_encounters
-from telltree.experiments.stories import tell_stories
+from telltree.experiments.pictures import draw_auslan, draw_encounters, tell_stories
+from telltree.experiments.studies import encounter_grammar
 
 PNG = b"\x89PNG"
 

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FUNCTIONS, Formulas, draw_case, draw_columns
 
-from telltree.data import Column, Panel, Schema
+from telltree.engine import Formula
+from telltree.english import repeats
 from telltree.errors import DataError
 from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import categories, categories_text, categorize, rules_table, rules_text, sentence
-from telltree.explain.groups import grouped, groups_text
-from telltree.export import export_model
-from telltree.logic import Formula
+from telltree.explain.categories import grouped, groups_text
+from telltree.models.export import export_model
+from telltree.panel import Column, Panel, Schema
 from telltree.search import MonteCarlo
-from telltree.speech import repeats
 from telltree.tree import Node
 
 SCHEMA = Schema([Column("x", "real", unit="m", phrase="height"), Column("a", "Boolean", phrase="it rains")])

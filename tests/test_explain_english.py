@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from telltree.data import Column, Schema
+from telltree.engine import Formula
 from telltree.errors import DataError, SettingsError
 from telltree.explain import english
 from telltree.grammar import Grammar
-from telltree.logic import Formula
-from telltree.operators import user_function
+from telltree.logic import user_function
+from telltree.panel import Column, Schema
 
 SCHEMA = Schema(
     [

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
 
-from telltree.data import Panel
+from telltree.engine import Formula
 from telltree.errors import DataError
 from telltree.explain import Margins, decisive_step, decisive_steps
-from telltree.explain.moments import how_decided
-from telltree.logic import Formula
+from telltree.explain.evidence import how_decided
+from telltree.panel import Panel
 
 TYPES = {"x": "real", "y": "real", "a": "Boolean"}
 nan = np.nan

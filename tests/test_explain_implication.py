@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FUNCTIONS, Formulas, draw_case, draw_columns
 
-from telltree.data import Column, Panel, Schema
+from telltree.engine import Formula, truth_of
 from telltree.explain import redundant, shown
-from telltree.logic import Formula, truth_of
+from telltree.panel import Column, Panel, Schema
 
 SCHEMA = Schema(
     [

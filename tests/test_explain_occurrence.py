@@ -9,13 +9,13 @@ from typer.testing import CliRunner
 
 from telltree import Formula, GrammarTreeClassifier, MonteCarlo, Panel, export_model, load
 from telltree.cli.app import app
-from telltree.data import Column, Schema
+from telltree.english import conditions, term_of
 from telltree.explain import categorize, rules_table
-from telltree.explain.occurrence import Occurrence
-from telltree.explain.way import way_of
-from telltree.speech import conditions, term_of
+from telltree.explain.categories import Occurrence
+from telltree.explain.evidence import way_of
+from telltree.explain.headlines import with_headlines
+from telltree.panel import Column, Schema
 from telltree.tree import Node
-from telltree.tree.headlines import with_headlines
 
 SCHEMA = Schema([
     Column("x", "real"), Column("y", "real"), Column("on", "Boolean"),

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from class_trees import class_leaf, class_tree
 
-from telltree.data import Column, Panel, Schema
+from telltree.engine import Formula
 from telltree.explain import as_records, categorize, rules_table, rules_text
-from telltree.logic import Formula
-from telltree.shares import wilson
+from telltree.panel import Column, Panel, Schema
+from telltree.proportions import wilson
 from telltree.tree import Node
 
 SCHEMA = Schema([Column("x", "real", phrase="height"), Column("a b", "Boolean")])

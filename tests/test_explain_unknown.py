@@ -18,13 +18,13 @@ from test_tree_unknown import draw, grown
 from three_valued import FALSE, TRUE, UNKNOWN
 
 from telltree import Formula, GrammarTreeClassifier, MonteCarlo, Panel
+from telltree.engine.three_valued import settled
+from telltree.english import plain
+from telltree.english.when import UNLESS, asks_what_is_missing
 from telltree.explain import categories_text, categorize, rules_table
-from telltree.logic.unknown import settled
-from telltree.shares import wilson
-from telltree.speech import plain
-from telltree.speech.unless import UNLESS, asks_what_is_missing
+from telltree.explain.headlines import with_headlines
+from telltree.proportions import wilson
 from telltree.tree import Node
-from telltree.tree.headlines import with_headlines
 from telltree.tree.tree import Unknown
 
 COLUMNS = (

@@ -7,7 +7,7 @@ import pytest
 from class_trees import class_leaf, class_tree
 
 from telltree import Formula, Panel, SettingsError
-from telltree.export import export_model
+from telltree.models.export import export_model
 from telltree.tree.tree import Node
 
 PANEL = Panel.from_arrays([np.array([[1.0], [2.0]]), np.array([[5.0], [3.0]])], columns=["x"])

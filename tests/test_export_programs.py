@@ -19,7 +19,7 @@ from random_trees import HOSTILE, draw_tree_case, expected, hostile_case, leaf, 
 from strategies import Case, Column
 
 from telltree import Formula, GrammarTreeClassifier, Panel, SettingsError, read, user_function
-from telltree.export import export_model
+from telltree.models.export import export_model
 from telltree.tree import Node
 
 SQL_TYPES = {"real": "DOUBLE", "Boolean": "BOOLEAN", "categorical": "TEXT"}

@@ -28,9 +28,9 @@ from strategies import Case, Column
 from test_explain_unknown import random_case, random_tree
 
 from telltree import Formula, Panel, SettingsError, user_function
-from telltree.export import export_model
-from telltree.export.stl import STL
-from telltree.export.unsayable import Refused
+from telltree.models.export import export_model
+from telltree.models.exported import Refused
+from telltree.models.stl import STL
 from telltree.tree import Node
 
 with warnings.catch_warnings():

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
+import telltree.export
 from class_trees import class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,12 +16,11 @@ from matplotlib.mathtext import MathTextParser
 from random_trees import CLASSES, HOSTILE, draw_tree_case, expected, hostile_case, leaf, tree_of
 from strategies import Case, Column
 
-import telltree.export
 from telltree import Formula, GrammarTreeClassifier, MonteCarlo, SettingsError
 from telltree.explain import rules_table, sentence
-from telltree.export import TARGETS, export_model
+from telltree.models.export import TARGETS, export_model
+from telltree.text import visible
 from telltree.tree import Leaf, Node
-from telltree.visible import visible
 
 drawn = settings(max_examples=25)
 FIGURES = ("share", "low", "high", "lift", "weighted share")

@@ -17,7 +17,7 @@ from matplotlib.patches import FancyBboxPatch
 from matplotlib.text import Text
 
 from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
-from telltree.operators.expression import level_text
+from telltree.logic.expression import level_text
 from telltree.report import (
     plot_category,
     plot_collage,
@@ -29,7 +29,7 @@ from telltree.report import (
 )
 from telltree.search import Found, Moment
 from telltree.tree import Node
-from telltree.tree.front import Front, Measured, Pruning, Score
+from telltree.tree.pruning_path import Front, Measured, Pruning, Score
 
 # The tree.
 

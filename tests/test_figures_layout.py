@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telltree.report.figures.layout import Box, Label, place, room_for, spread
-from telltree.report.figures.words import drawable, width, wrapped
+from telltree.report.style import Box, Label, drawable, place, room_for, spread, width, wrapped
 
 # Layout: numbers only.
 

@@ -12,12 +12,18 @@ from small_trees import FEW, tree
 from strategies import panel_of
 
 from examples import records
-from telltree.data import Panel
 from telltree.errors import DataError, DataWarning, SettingsError
 from telltree.estimators import Judgement, cross_validate, judge_by_folds, judge_on, load
-from telltree.estimators.baselines import commonest_class, sizes_beside, summary_trees, trees_out_of_fold
 from telltree.estimators.folds import folds
-from telltree.estimators.summaries import LEVELS, Summaries
+from telltree.estimators.judgement import (
+    LEVELS,
+    Summaries,
+    commonest_class,
+    sizes_beside,
+    summary_trees,
+    trees_out_of_fold,
+)
+from telltree.panel import Panel
 from telltree.tree import GiniSize
 
 # folds

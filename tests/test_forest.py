@@ -17,7 +17,7 @@ from sklearn.base import clone
 from small_trees import ALL_OF_IT, FEW, TEXT
 
 from examples import records
-from telltree.data import Panel, read, scan
+from telltree.engine import Formula
 from telltree.errors import DataError, DataWarning, ModelFormatError, ModelVersionError, SettingsError, TelltreeError
 from telltree.estimators import (
     GrammarForestClassifier,
@@ -28,16 +28,16 @@ from telltree.estimators import (
     load,
 )
 from telltree.estimators.folds import folds
+from telltree.estimators.inputs import read_given
 from telltree.estimators.loading import load_tree
-from telltree.estimators.training_set import read_given
 from telltree.explain.asked import Asked
 from telltree.grammar import Grammar
-from telltree.logic import Formula
-from telltree.operators import user_function
+from telltree.logic import user_function
+from telltree.models import load_model, load_predictor
+from telltree.panel import Panel, read, scan
 from telltree.search import GeneticProgramming, MonteCarlo
 from telltree.tree import Leaf, Node, Tree
-from telltree.tree.model import load_model, load_predictor
-from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.tree.class_target import ClassLabels, ClassTarget
 
 SMALL = GrammarTreeClassifier(TEXT, ALL_OF_IT)
 
@@ -544,7 +544,7 @@ def test_a_forest_is_refused_where_a_tree_is_wanted(content, tmp_path):
 
 
 def test_a_forest_that_is_too_long_to_be_read_is_not_written(fitted, monkeypatch, tmp_path):
-    monkeypatch.setattr("telltree.tree.model.document.MOST_PARTS", 10)
+    monkeypatch.setattr("telltree.models.document.MOST_PARTS", 10)
     with pytest.raises(ModelFormatError, match="learn fewer trees, or smaller ones"):
         fitted.save(tmp_path / "forest.json")
     assert not (tmp_path / "forest.json").exists()

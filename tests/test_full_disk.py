@@ -10,8 +10,8 @@ import pytest
 from programs import telltree
 
 from telltree import GrammarTreeClassifier, MonteCarlo, Panel, SettingsError, TelltreeWarning, load
-from telltree.tree import checkpoint as keeping
-from telltree.writing import write_whole
+from telltree.files import write_whole
+from telltree.scale import checkpoint as keeping
 
 
 @pytest.fixture

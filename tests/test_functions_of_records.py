@@ -17,8 +17,8 @@ from telltree import (
     load,
     user_function,
 )
-from telltree.data import Panel
 from telltree.explain import english
+from telltree.panel import Panel
 
 SCHEMA = {"x": {"type": "real"}, "b": {"type": "Boolean"}}
 GRAMMAR = "Start ::= swings(x) | F(VB) | odd(x, VB)\nVB ::= b | x < [0.2, 0.8, 1.4] | VB and VB"

@@ -3,9 +3,8 @@
 import pytest
 
 from telltree import Formula, Grammar, GrammarError
-from telltree.data import Column, Schema
-from telltree.grammar.text.quick import quick_formula, quick_grammar
-from telltree.grammar.text.syntax import _parse
+from telltree.grammar.parser import _parse, quick_formula, quick_grammar
+from telltree.panel import Column, Schema
 
 SCHEMA = Schema([Column("x", "real"), Column("y", "real"), Column("b", "Boolean")])
 

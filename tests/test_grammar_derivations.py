@@ -17,7 +17,7 @@ from test_paper_example import PLAIN as SCHEMA
 
 from telltree.errors import SettingsError
 from telltree.grammar import Derivation, Grammar
-from telltree.operators import Type
+from telltree.logic import Type
 
 TEXTS = {
     "the paper's": PAPER,

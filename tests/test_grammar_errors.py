@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar import Grammar, parse_formula
-from telltree.operators import UserFunction
+from telltree.logic import UserFunction
 
 
 def complaint(text):

@@ -10,10 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
-from telltree.data.usable import FIRST, unchanging
 from telltree.errors import DataWarning, SettingsError
-from telltree.grammar.languages.cuts import cuts, said_time
-from telltree.grammar.languages.fitting import FEW_RECORDS
+from telltree.grammar.default_language import FEW_RECORDS, cuts, said_time
+from telltree.panel.usable import FIRST, unchanging
 
 
 def panel_of(series, **options):

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Column, draw_case, draw_columns, panel_of
 
-from telltree.data import Panel
 from telltree.errors import GrammarError, SettingsError, TelltreeWarning
 from telltree.grammar import Grammar
-from telltree.grammar.languages.stock import OPERATORS
+from telltree.grammar.generic_language import OPERATORS
+from telltree.panel import Panel
 
 ODD_NAMES = ("Start", "VB", "Peak", "Own", "Long", "grid", "not", "0", "", " ", "a\nb", "`", "\\", "naïve", "\u2028")
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from grammar_catalogue import SCHEMA
 
-from telltree.data import Column, Panel, Schema
 from telltree.errors import DataWarning, GrammarError
 from telltree.grammar import Grammar, parse_formula
-from telltree.operators import Number, UserFunction
-from telltree.operators.expression import RandomNumber
+from telltree.logic import Number, UserFunction
+from telltree.logic.expression import RandomNumber
+from telltree.panel import Column, Panel, Schema
 
 PAPER = """
 Start ::= B

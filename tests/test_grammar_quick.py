@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from test_grammar_errors import WHOLE
 from test_grammar_text import grammars
 
-from telltree.data import Column, Schema
 from telltree.errors import GrammarError
-from telltree.grammar import Grammar, parse_formula
-from telltree.grammar.text import syntax
-from telltree.grammar.text.quick import quick_formula, quick_grammar
-from telltree.operators import Attribute, Expression, Level, Number, Type, operator_named
+from telltree.grammar import Grammar, parse_formula, parser
+from telltree.grammar.parser import quick_formula, quick_grammar
+from telltree.logic import Attribute, Expression, Level, Number, Type, operator_named
+from telltree.panel import Column, Schema
 
 LAID_OUT = """# Some of everything, on lines of its own.
 Start ::= F(V) @2 "at some point {V}" | not G(  # a remark
@@ -44,10 +43,10 @@ NAMES = [
 def by_lark(monkeypatch):
     """Reads a formula, or a grammar, by Lark alone; None if it is none."""
 
-    def read(text, parse=syntax.parse_expression):
+    def read(text, parse=parser.parse_expression):
         with monkeypatch.context() as without:
-            without.setattr(syntax, "quick_formula", lambda text: None)
-            without.setattr(syntax, "quick_grammar", lambda text: None)
+            without.setattr(parser, "quick_formula", lambda text: None)
+            without.setattr(parser, "quick_grammar", lambda text: None)
             try:
                 return parse(text)
             except GrammarError:
@@ -90,18 +89,18 @@ def test_a_grammar_is_read_as_lark_reads_it(text):
     for written in (text, str(Grammar.parse(text, SCHEMA))):
         found = quick_grammar(written)
         assert found is not None
-        assert found == syntax._parse(written, "grammar")
+        assert found == parser._parse(written, "grammar")
 
 
 @pytest.mark.parametrize("whole", [WHOLE, LAID_OUT])
 def test_a_damaged_grammar_is_read_as_lark_reads_it_or_left_to_lark(whole, by_lark):
-    assert quick_grammar(whole) == by_lark(whole, syntax.parse_grammar) is not None
+    assert quick_grammar(whole) == by_lark(whole, parser.parse_grammar) is not None
     rng, read = random.Random(0), 0
     for _ in range(400):
         text = changed(rng, whole.encode()).decode(errors="replace")
         found = quick_grammar(text)
         read += found is not None
-        assert found == by_lark(text, syntax.parse_grammar) or found is None, text
+        assert found == by_lark(text, parser.parse_grammar) or found is None, text
     assert read > 20
 
 
@@ -134,7 +133,7 @@ def test_other_spellings_are_read_as_lark_reads_them(text, by_lark):
 )
 def test_no_pattern_goes_back_over_a_long_text_again_and_again(text):
     with pytest.raises(GrammarError, match="line 1"):
-        syntax.parse_expression(text + "∧")
+        parser.parse_expression(text + "∧")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,9 +7,9 @@ import pytest
 from grammar_catalogue import SCHEMA
 from test_grammar_parse import PAPER, panel, rules
 
-from telltree.data import Panel
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar import Grammar
+from telltree.panel import Panel
 
 GRAMMARS = [
     PAPER,

@@ -6,10 +6,10 @@ from grammar_catalogue import SCHEMA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telltree.data import Column, Schema
 from telltree.grammar import Grammar, parse_formula
-from telltree.operators import Attribute, Expression, Level, Number, Type, operator_named
-from telltree.operators.expression import name_text
+from telltree.logic import Attribute, Expression, Level, Number, Type, operator_named
+from telltree.logic.expression import name_text
+from telltree.panel import Column, Schema
 
 COMPARE = st.sampled_from(["<", "<=", ">", ">=", "="])
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from telltree.data import read
-from telltree.data.files import blocks, tables
 from telltree.errors import DataError, DataWarning
+from telltree.panel import csv, read, tables
 
 pytest.importorskip("pyarrow")
 
@@ -48,8 +47,8 @@ odd_cell = st.one_of(plain_cell, st.sampled_from(DATES + MARKS), st.text(max_siz
 def small_blocks():
     """Small files are worth it, and have several blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "WORTH", 0)
-        patch.setattr(blocks, "BLOCK", 50)
+        patch.setattr(csv, "WORTH", 0)
+        patch.setattr(csv, "BLOCK", 50)
         yield
 
 
@@ -218,7 +217,7 @@ def test_large_files_take_the_fast_way_and_come_to_the_same():
         f"record {row // 20},{row % 20},{value!r},{value > 0},{'climb' if value > 1 else 'taxi'}\n"
         for row, value in enumerate(values.tolist())
     )
-    assert len(content) > blocks.WORTH
+    assert len(content) > csv.WORTH
     expected, by_blocks = both(content.encode(), {"id": "id", "time": "t"})
     assert by_blocks
     assert not isinstance(expected, str)

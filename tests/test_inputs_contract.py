@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from input_forms import EVEN, MIXED, REAL, csv_bytes, csv_text, parquet_bytes
 
-from telltree.data import Panel, read, unusable
 from telltree.errors import DataError, DataWarning
+from telltree.panel import Panel, read, unusable
 
 ODD = 'é "quoted"\n$x$ [x] <script>'
 FRAME = pd.DataFrame(

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from input_forms import csv_text
 
-from telltree.data import ColumnType, read
-from telltree.data.files import delimited
 from telltree.errors import DataError, DataWarning
+from telltree.panel import ColumnType, csv, read
 
 
 def panel_of(text, **options):
@@ -41,7 +40,7 @@ def values(text, **options):
 )
 @pytest.mark.parametrize("cells_at_once", [1, 1 << 18])
 def test_types_are_inferred_whatever_the_chunks(cells, kind, expected, cells_at_once, monkeypatch):
-    monkeypatch.setattr(delimited, "CELLS", cells_at_once)
+    monkeypatch.setattr(csv, "CELLS", cells_at_once)
     panel = panel_of("id,x\n" + "".join(f"r,{cell}\n" for cell in cells.split()))
     assert panel.schema["x"].type is kind
     found = panel.record(0)["x"]
@@ -150,7 +149,7 @@ def test_times_are_numbers_or_dates():
     ],
 )
 def test_bad_times_are_explained(times, message, cells_at_once, monkeypatch):
-    monkeypatch.setattr(delimited, "CELLS", cells_at_once)
+    monkeypatch.setattr(csv, "CELLS", cells_at_once)
     with pytest.raises(DataError, match=message):
         panel_of("id,t,x\n" + "".join(f"r,{time},1\n" for time in times), time="t")
 

@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from telltree.data import ColumnType, Panel, Read, read, scan
-from telltree.data.files import parquet
 from telltree.errors import DataError, MissingLibraryError
+from telltree.panel import ColumnType, Panel, Read, parquet, read, scan
 
 HERE = {"a.csv": "x,on\n1,true\n2,false\n", "b.csv": "on,x\n,3\n"}
 

@@ -7,8 +7,8 @@ import warnings
 import pytest
 from input_forms import csv_bytes, parquet_bytes
 
-from telltree.data import Schema, read
 from telltree.errors import DataError, DataWarning
+from telltree.panel import Schema, read
 
 TABLE = {
     "id": ["a", "a", "b"],

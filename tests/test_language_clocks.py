@@ -14,15 +14,15 @@ from strategies import derived
 
 import telltree
 from telltree import DataError, Formula, GrammarTreeClassifier, Panel, export_model
+from telltree.engine import truth_of
+from telltree.engine.formulas import signals_of
+from telltree.engine.population import Engine
+from telltree.engine.three_valued import possibly, surely
 from telltree.estimators import TemporalFeatures
 from telltree.explain import Margins
-from telltree.grammar.rules.tables import Tables
-from telltree.logic import truth_of
-from telltree.logic.engine import Engine
-from telltree.logic.formulas import signals_of
-from telltree.logic.unknown import possibly, surely
-from telltree.operators import Expression
-from telltree.operators.table import ELAPSED, GONE, LEFT, LENGTH
+from telltree.grammar.tables import Tables
+from telltree.logic import Expression
+from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH
 from telltree.tree import Node
 
 LENGTHS = (1, 2, 3, 5, 1, 9, 64, 65, 7, 4)

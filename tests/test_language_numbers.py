@@ -21,9 +21,9 @@ from telltree import (
     SettingsError,
     export_model,
 )
+from telltree.engine.formulas import signals_of
 from telltree.explain import english
-from telltree.explain.moments import has_moments
-from telltree.logic.formulas import signals_of
+from telltree.explain.evidence import has_moments
 from telltree.tree import Node
 
 NO, BIG = np.nan, np.inf

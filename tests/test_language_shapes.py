@@ -30,11 +30,11 @@ from telltree import (
     load,
 )
 from telltree.cli.app import app
+from telltree.engine.formulas import signals_of
 from telltree.explain import decisive_steps, english
-from telltree.logic.formulas import signals_of
-from telltree.operators import Shape
+from telltree.logic import Shape
 from telltree.report import plot_record, write_report
-from telltree.report.figures.words import with_small_pictures
+from telltree.report.style import with_small_pictures
 from telltree.tree import Node
 
 NO, BIG = np.nan, np.inf

@@ -10,12 +10,12 @@ from class_trees import class_leaf, class_tree
 
 import telltree
 from telltree import DataError, Formula, Grammar, GrammarError, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
+from telltree.engine.formulas import signals_of
 from telltree.estimators import TemporalFeatures
 from telltree.explain import decisive_step, english
-from telltree.logic.formulas import signals_of
-from telltree.operators import Expression, Number
-from telltree.operators.rounding import rounded
-from telltree.operators.table import CHANGE, ELAPSED, GONE
+from telltree.logic import Expression, Number
+from telltree.logic.expression import rounded
+from telltree.logic.operators import CHANGE, ELAPSED, GONE
 from telltree.tree import Node
 
 RECORDS = [[1.0, 5.0, 2.0, 8.0], [3.0], [np.nan, 1.0, np.inf, np.inf]]

@@ -11,12 +11,12 @@ from everywhere import COLUMNS
 from strategies import derived, draw_case
 
 from telltree import DataError, Formula, Grammar, GrammarError, GrammarTreeClassifier, MonteCarlo, Panel, user_function
+from telltree.engine.population import Engine
 from telltree.errors import SpeechError
 from telltree.explain import Margins, decisive_steps, english
-from telltree.grammar.rules.tables import Tables
-from telltree.logic.engine import Engine
-from telltree.operators import OPERATORS
-from telltree.operators.table import Form
+from telltree.grammar.tables import Tables
+from telltree.logic import OPERATORS
+from telltree.logic.operators import Form
 from telltree.tree import Node
 
 A, B = ("x", "on"), (">", ("x", "speed"), ("number", 0.7))

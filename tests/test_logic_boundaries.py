@@ -29,12 +29,12 @@ from random_trees import PlainFormulas
 from strategies import Case, Column, Formulas, derived, draw_columns
 
 from telltree import Formula, Panel
-from telltree.grammar.rules.tables import Tables
-from telltree.logic.coding import MOST
-from telltree.logic.engine import Engine
-from telltree.logic.layout import TILE
-from telltree.logic.walking import signals_of
-from telltree.operators import Attribute, Expression, Number, Type, operator_named
+from telltree.engine.bitset_layout import TILE
+from telltree.engine.bitsets import MOST
+from telltree.engine.population import Engine
+from telltree.engine.trace import signals_of
+from telltree.grammar.tables import Tables
+from telltree.logic import Attribute, Expression, Number, Type, operator_named
 
 LONGEST = 70
 WINDOWS = [(a, b) for b in range(LONGEST + 1) for a in range(b + 1)]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from telltree import Grammar, Panel
-from telltree.grammar.derivations.population import Population
-from telltree.logic.engine import Engine
-from telltree.logic.formulas import Formulas
+from telltree.engine.formulas import Formulas
+from telltree.engine.population import Engine
+from telltree.grammar.derivation import Population
 
 TEXT = """
 Start  ::= F(Atom) | G(Atom) | count(Atom) > 3 | F(Atom and Atom)

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from examples import holds, records, steps
-from telltree.data import Panel
+from telltree.engine import Formula
 from telltree.errors import FunctionError
-from telltree.logic import Formula
-from telltree.operators import user_function
+from telltree.logic import user_function
+from telltree.panel import Panel
 
 REAL_F = {"takes": ["real"], "gives": "real", "name": "f"}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from telltree import Panel
-from telltree.logic.aligned import VECTOR, aligned_words
-from telltree.logic.layout import Layout
+from telltree.engine.aligned import VECTOR, aligned_words
+from telltree.engine.bitset_layout import Layout
 
 
 @pytest.mark.parametrize(("rows", "words"), [(0, 8), (1, 1), (3, 20), (64, 244), (2, 0)])

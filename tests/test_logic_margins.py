@@ -13,10 +13,10 @@ from strategies import Formulas as RandomFormulas
 from test_tree_induction import Margins as NaiveMargins
 
 from telltree import Formula
+from telltree.engine.formulas import Formulas
+from telltree.engine.population import Engine
 from telltree.explain import Margins
-from telltree.grammar.rules.tables import Tables
-from telltree.logic.engine import Engine
-from telltree.logic.formulas import Formulas
+from telltree.grammar.tables import Tables
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"))
 

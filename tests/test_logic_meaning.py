@@ -8,10 +8,10 @@ import pytest
 from strategies import Column, panel_of
 
 from examples import holds, over_time, records, steps
-from telltree.data import Panel
+from telltree.engine import Formula, truth_of
 from telltree.errors import DataError, DataWarning, GrammarError
-from telltree.logic import Formula, truth_of
-from telltree.operators import user_function
+from telltree.logic import user_function
+from telltree.panel import Panel
 
 
 def error_of(text, given, functions=()):

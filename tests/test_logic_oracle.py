@@ -25,14 +25,14 @@ from strategies import (
     panel_of,
 )
 
-from telltree.data import Panel
+from telltree.engine import Formula, truth_of
+from telltree.engine.evaluator import joined
+from telltree.engine.population import Engine
 from telltree.grammar import Grammar
-from telltree.grammar.derivations.population import Population
-from telltree.grammar.rules.tables import Tables
-from telltree.logic import Formula, truth_of
-from telltree.logic.engine import Engine
-from telltree.logic.findings import joined
-from telltree.operators import Attribute, Expression, Number, Type, operator_named
+from telltree.grammar.derivation import Population
+from telltree.grammar.tables import Tables
+from telltree.logic import Attribute, Expression, Number, Type, operator_named
+from telltree.panel import Panel
 
 # The bulk: 10 seeds × 10 families × 25 formulas × 4 panels = 10,000 cases.
 SEEDS, FAMILIES, FORMULAS = 10, 10, 25
@@ -276,8 +276,8 @@ def many_records():
 @pytest.mark.parametrize("words", [1, 9, 30])
 def test_blocks_may_be_worked_on_together_or_alone(words, many_records, monkeypatch):
     case, texts, judgement = many_records
-    monkeypatch.setattr("telltree.logic.layout.TILE", words)
-    monkeypatch.setattr("telltree.logic.evaluator.TILE", words)
+    monkeypatch.setattr("telltree.engine.bitset_layout.TILE", words)
+    monkeypatch.setattr("telltree.engine.evaluator.TILE", words)
     formulas = parsed(texts, case.panel)
     assert_truth(truth_of([formula.expression for formula in formulas], case.panel), texts, judgement, case)
     for formula, steps in zip(formulas[:10], judgement[:10], strict=True):

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, Panel
-from telltree.grammar.derivations.population import Population
-from telltree.logic.atoms import Atom
-from telltree.logic.engine import Engine
-from telltree.logic.formulas import Formulas, signals_of
-from telltree.tree.asking import LocalBench
+from telltree.engine.atoms import Atom
+from telltree.engine.formulas import Formulas, signals_of
+from telltree.engine.population import Engine
+from telltree.grammar.derivation import Population
+from telltree.tree.split_search import LocalBench
 
 PANEL, LABELS = gaps()
 GRAMMAR = Grammar.generic(PANEL)

@@ -13,9 +13,9 @@ from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Case, Column, Formulas, draw_
 from three_valued import FALSE, TRUE, UNKNOWN
 
 from telltree import Formula, SettingsError
-from telltree.logic import truth_of
-from telltree.logic.unknown import possibly, settled, surely
-from telltree.operators import OPERATORS
+from telltree.engine import truth_of
+from telltree.engine.three_valued import possibly, settled, surely
+from telltree.logic import OPERATORS
 
 SEEDS, FAMILIES, FORMULAS = 10, 8, 26  # 2,080 random formulas
 COLUMNS = (Column("x", "real"), Column("y", "real"), Column("b", "Boolean"), Column("c", "categorical", ("up", "down")))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from naive_evidence import Naive
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
 
+from telltree.engine import Formula, trace
 from telltree.explain import Margins
-from telltree.logic import Formula, walking
 
 NEAR = 1e-9
 
@@ -22,7 +22,7 @@ NEAR = 1e-9
 @pytest.fixture(params=["compiled", "plain"])
 def way(request, monkeypatch):
     """Both ways to walk, whatever was loaded before."""
-    monkeypatch.setattr(walking, "_worth_no_compiler", lambda work: request.param == "plain")
+    monkeypatch.setattr(trace, "_worth_no_compiler", lambda work: request.param == "plain")
 
 
 def drawn(rng, most=7):
@@ -79,7 +79,7 @@ def test_records_are_walked_in_shares_as_they_are_together(monkeypatch):
     formula = Formula.parse(oracle.text(Formulas(rng, columns).boolean(3), rng), case.panel.schema, functions=FUNCTIONS)
     margins = Margins(case.panel)
     whole = margins.evidence(formula.expression, follow=[formula.expression])
-    monkeypatch.setattr(walking, "_AT_A_TIME", 16)
+    monkeypatch.setattr(trace, "_AT_A_TIME", 16)
     shares = margins.evidence(formula.expression, follow=[formula.expression])
     assert shares.margins.tolist() == whole.margins.tolist()
     assert shares.steps.tolist() == whole.steps.tolist()

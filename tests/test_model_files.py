@@ -36,8 +36,8 @@ from telltree import (
 )
 from telltree.estimators import load
 from telltree.explain import Margins
-from telltree.tree.model.document import Settings
-from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.models.document import Settings
+from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.training import fingerprint
 
 QUICK = MonteCarlo(evaluations=200)

@@ -29,16 +29,15 @@ from telltree import (
 )
 from telltree.cli.app import app
 from telltree.explain import as_records, categorize, rules_table, rules_text
+from telltree.explain.headlines import with_headlines
 from telltree.explain.notebook import tree_html
-from telltree.export import export_model
-from telltree.export.targets import TARGETS
+from telltree.models import Model, load_model
+from telltree.models.encode import encode
+from telltree.models.export import TARGETS, export_model
 from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html
 from telltree.tree import Induction, Limits, Node, Tree
-from telltree.tree.front import Front
-from telltree.tree.headlines import with_headlines
-from telltree.tree.model import Model, load_model
-from telltree.tree.model.encode import encode
-from telltree.tree.target import register_target
+from telltree.tree.class_target import register_target
+from telltree.tree.pruning_path import Front
 from telltree.tree.training import Training
 
 register_target(KIND, NumericTarget.from_entry)

@@ -3,10 +3,9 @@
 import pytest
 from everywhere import Asked, formulas_with, lacking, records
 
-from telltree.operators import OPERATORS
-from telltree.operators.meaning import LESS, Joins, Makes, MicroOp
-from telltree.operators.parameters import Parameter, Quantity
-from telltree.operators.table import CHANGE, Form, Operator, register
+from telltree.logic import OPERATORS
+from telltree.logic.meaning import LESS, Joins, Makes, MicroOp
+from telltree.logic.operators import CHANGE, Form, Operator, Parameter, Quantity, register
 
 FORMULAS = 6
 

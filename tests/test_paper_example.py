@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from class_trees import class_leaf, class_tree
 
-from telltree.data import Column, Panel, Schema
+from telltree.engine import Formula
 from telltree.explain import categorize, english, sentence
 from telltree.grammar import Grammar
-from telltree.logic import Formula
+from telltree.panel import Column, Panel, Schema
 from telltree.tree import Node
 
 GRAMMAR = """

@@ -5,9 +5,9 @@ import pytest
 from sklearn.base import clone
 
 from telltree import GrammarTreeClassifier, load
-from telltree.data import Panel
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
+from telltree.panel import Panel
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import GiniSize
 

@@ -5,8 +5,8 @@ import pytest
 
 from telltree import Column, Formula, Panel, Schema
 from telltree.explain import english
-from telltree.tree.growth.optimum import Optimum
-from telltree.tree.turns import Shares
+from telltree.tree.out_of_core import Shares
+from telltree.tree.tree import Optimum
 
 SCHEMA = Schema([Column("x", "real")])
 

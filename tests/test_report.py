@@ -13,16 +13,16 @@ from report_page import Page, data_of
 from sklearn.base import clone
 
 from telltree import Bits, DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError, load
-from telltree.amounts import percent
-from telltree.data import Column, Schema
+from telltree.engine.formulas import Formulas
+from telltree.engine.trace import Walker
 from telltree.explain import categorize, way_of
 from telltree.explain.categories import missing_columns, sentence
-from telltree.logic.formulas import Formulas
-from telltree.logic.walking import Walker
+from telltree.panel import Column, Schema
+from telltree.proportions import wilson
 from telltree.report import report_html, write_report
-from telltree.shares import wilson
+from telltree.text import percent
 from telltree.tree import Node
-from telltree.tree.front import Front, Measured, Pruning, Score
+from telltree.tree.pruning_path import Front, Measured, Pruning, Score
 
 
 @pytest.fixture(scope="module")

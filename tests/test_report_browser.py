@@ -17,7 +17,7 @@ from telltree.explain import categorize
 from telltree.explain.categories import signed
 from telltree.report import write_report
 from telltree.tree import Node
-from telltree.tree.front import Front, Score
+from telltree.tree.pruning_path import Front, Score
 from telltree.tree.tree import Headline
 
 SEEN = "return [...document.querySelectorAll(arguments[0])].map((e) => e.innerText.replace(/\\s+/g, ' ').trim())"

@@ -14,7 +14,7 @@ from report_page import Page
 
 from telltree import GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.report import report_html
-from telltree.report.page.page import data_block
+from telltree.report.page import data_block
 from telltree.tree.tree import Headline, Leaf
 
 

@@ -10,20 +10,19 @@ from hypothesis import strategies as st
 from test_search_exhaustive import FUNCTIONS, GENERIC, SCHEMA, drawn
 
 from telltree import Auto, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier
-from telltree.grammar.derivations.population import Population
-from telltree.logic.engine import Engine
+from telltree.engine.population import Engine
+from telltree.grammar.derivation import Population
 from telltree.search.archive import Archive
-from telltree.tree import sampling
-from telltree.tree.objective import SplitObjective
-from telltree.tree.sampling import sample_of, stake_of
-from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.tree import objective
+from telltree.tree.class_target import ClassLabels, ClassTarget
+from telltree.tree.objective import SplitObjective, sample_of, stake_of
 
 GRAMMAR = Grammar.parse(text_of(GENERIC), SCHEMA)
 
 
 @pytest.fixture(autouse=True)
 def _few_are_many(monkeypatch):
-    monkeypatch.setattr(sampling, "_EACH", 10)
+    monkeypatch.setattr(objective, "_EACH", 10)
 
 
 def labels_of(codes, weights=None):

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import telltree
 from telltree import Formula, GeneticProgramming, GrammarTreeClassifier, MonteCarlo
-from telltree.data import on_disk
-from telltree.data import panel as panels
+from telltree.engine import trace
 from telltree.errors import DataError
 from telltree.explain import Margins, categorize
-from telltree.logic import walking
-from telltree.tree import turns
+from telltree.panel import disk_arrays
+from telltree.panel import panel as panels
+from telltree.tree import out_of_core
 
 NAMES = {"id": "run", "time": "t", "label": "end"}
 
@@ -31,7 +31,7 @@ NAMES = {"id": "run", "time": "t", "label": "end"}
 def small_pieces(monkeypatch):
     """Make parts and pieces of a few rows, so that a small file has many."""
     monkeypatch.setattr(panels, "PART", 400)
-    monkeypatch.setattr(on_disk, "PIECE", 37)
+    monkeypatch.setattr(disk_arrays, "PIECE", 37)
 
 
 def long_table(seed=0, records=150, *, longest=9, text_ids=False):
@@ -125,17 +125,17 @@ def test_answers_are_the_same(tmp_path):
 
 
 def test_signals_that_are_too_large_are_made_part_by_part(tmp_path, monkeypatch):
-    monkeypatch.setattr(walking, "SIGNALS", 1000)  # bytes
+    monkeypatch.setattr(trace, "SIGNALS", 1000)  # bytes
     source = in_files(long_table(), tmp_path / "data", "parquet")
     read, scanned = telltree.read(source, **NAMES).panel, telltree.scan(source, **NAMES).panel
     formula = Formula.parse("F(change(x, 2) > 0.5 and abs(level) < 2) or count(missing(x)) > 1", read.schema)
     some = np.arange(0, len(read), 3)
     for one, other in ((read, scanned), (read[some], scanned[some]), (read[:40], scanned[:40])):
-        signals = walking.signals_of(other)
+        signals = trace.signals_of(other)
         (change,) = [atom.args[0] for atom in formula.expression.walk() if str(atom).startswith("(change")]
-        assert on_disk.on_disk(signals.values(change))
+        assert disk_arrays.on_disk(signals.values(change))
         assert formula(other).tolist() == formula(one).tolist()
-        assert signals.spread(change) == walking.signals_of(one).spread(change)
+        assert signals.spread(change) == trace.signals_of(one).spread(change)
         assert (
             Margins(other).of_records(formula.expression).tolist()
             == Margins(one).of_records(formula.expression).tolist()
@@ -160,7 +160,7 @@ def no_overhead(monkeypatch):
     """Reckon with records and planes alone, so that a few kilobytes decide how many shards there are."""
     nothing = {"_memory_now": lambda: 0, "_SEARCH": 0, "_SIGNALS_A_COLUMN": 0, "_A_RECORD": 0, "_FEWEST": 1}
     for name, value in nothing.items():
-        monkeypatch.setattr(turns, name, value)
+        monkeypatch.setattr(out_of_core, name, value)
 
 
 @pytest.mark.parametrize("function", [telltree.read, telltree.scan])
@@ -183,11 +183,11 @@ def test_planes_that_do_not_fit_are_on_disk(tmp_path, no_overhead, monkeypatch):
     source = in_files(long_table(records=200), tmp_path / "data", "parquet")
     panel, y = telltree.read(source, **NAMES)
     _, whole = model_bytes(panel, y, tmp_path / "1.json")
-    made, sparse = [], on_disk.sparse
-    monkeypatch.setattr("telltree.logic.aligned.sparse", lambda *size: made.append(size) or sparse(*size))
+    made, sparse = [], disk_arrays.sparse
+    monkeypatch.setattr("telltree.engine.aligned.sparse", lambda *size: made.append(size) or sparse(*size))
     assert model_bytes(panel, y, tmp_path / "2.json")[1] == whole
     assert not made
-    monkeypatch.setattr(turns, "usual_memory", lambda _: 10_000)
+    monkeypatch.setattr(out_of_core, "usual_memory", lambda _: 10_000)
     assert model_bytes(panel, y, tmp_path / "3.json")[1] == whole
     assert made
 
@@ -208,14 +208,14 @@ def test_memory_that_cannot_be(tmp_path, size, message):
 
 
 def test_memory_is_told_by_the_data(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr(turns, "_memory_now", lambda: 0)
+    monkeypatch.setattr(out_of_core, "_memory_now", lambda: 0)
     told = []
     for records in (100, 2_000):
         panel, y = telltree.scan(in_files(long_table(records=records, longest=60), tmp_path / "data", "csv"), **NAMES)
         GrammarTreeClassifier(search=MonteCarlo(evaluations=50), max_depth=1, random_state=1).fit(panel, y)
         told.append(int(re.search(r"about (\d+) MB of memory", caplog.records[-1].getMessage())[1]))
     assert told[0] < 220  # for code and populations, which any search has
-    assert told[1] - told[0] > 10 * (told[0] - turns._SEARCH / 1e6)
+    assert told[1] - told[0] > 10 * (told[0] - out_of_core._SEARCH / 1e6)
 
 
 def test_little_memory_is_enough_for_few_records(tmp_path):
@@ -293,7 +293,7 @@ def test_any_column_is_read_alike(tmp_path_factory, seed, records, values, clock
     found = []
     for function in (telltree.read, telltree.scan):
         with pytest.MonkeyPatch.context() as patched, np.errstate(all="raise"):
-            patched.setattr("telltree.data.records.assemble.warn", lambda _: None)
+            patched.setattr("telltree.panel.assemble.warn", lambda _: None)
             panel, y = function(source, **options)
         dates = [None if panel.dates(k) is None else panel.dates(k).tolist() for k in range(len(panel))]
         found.append((panel, y.tolist(), dates, panel.daily, panel.notes, panel.column("v").dtype))
@@ -398,10 +398,10 @@ def test_what_is_on_disk_is_gone_with_the_panel(tmp_path, monkeypatch):
     (tmp_path / "there").mkdir()
     panel, _ = telltree.scan(in_files(long_table(), tmp_path, "parquet"), **NAMES)
     assert not list((tmp_path / "there").iterdir())
-    assert on_disk.on_disk(panel.column("x"))
-    before = len(on_disk._FILES)
+    assert disk_arrays.on_disk(panel.column("x"))
+    before = len(disk_arrays._FILES)
     del panel
-    assert len(on_disk._FILES) < before
+    assert len(disk_arrays._FILES) < before
 
 
 def test_a_full_disk_is_one_error(tmp_path, monkeypatch):
@@ -410,7 +410,7 @@ def test_a_full_disk_is_one_error(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(on_disk.os, "posix_fallocate", full)
+    monkeypatch.setattr(disk_arrays.os, "posix_fallocate", full)
     with pytest.raises(DataError, match=r"no room for .* MB .*No space left on device.*TMPDIR"):
         telltree.scan(source, **NAMES)
 
@@ -420,8 +420,8 @@ def test_as_many_files_are_open_as_are_needed():
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (300, limits[1]))
-        on_disk.allow_files(400)
-        held = [on_disk.empty(10, np.float64) for _ in range(200)]
+        disk_arrays.allow_files(400)
+        held = [disk_arrays.empty(10, np.float64) for _ in range(200)]
         assert len(held) == 200
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)

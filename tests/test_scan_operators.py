@@ -13,15 +13,15 @@ from everywhere import COLUMNS, formulas_with
 from strategies import DTYPES, STRANGER, draw_case
 
 from telltree import DataWarning, Formula, Grammar, scan
-from telltree.data import on_disk
-from telltree.data import panel as panels
+from telltree.engine import trace
+from telltree.engine.trace import signals_of
 from telltree.explain import Margins
-from telltree.grammar.derivations.population import Population
-from telltree.logic import walking
-from telltree.logic.walking import signals_of
-from telltree.operators import OPERATORS
-from telltree.tree.sharded import ShardedBench
-from telltree.tree.turns import Turns
+from telltree.grammar.derivation import Population
+from telltree.logic import OPERATORS
+from telltree.panel import disk_arrays
+from telltree.panel import panel as panels
+from telltree.tree.out_of_core import Turns
+from telltree.tree.shards import ShardedBench
 
 FORMULAS = 3  # for each operator
 RECORDS = 140
@@ -63,8 +63,8 @@ def panel(request, case, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # infinite values and categories that no schema has are meant
         patch.setattr(panels, "PART", 300)
-        patch.setattr(on_disk, "PIECE", 37)
-        patch.setattr(walking, "SIGNALS", 1000)
+        patch.setattr(disk_arrays, "PIECE", 37)
+        patch.setattr(trace, "SIGNALS", 1000)
         found = scan(folder, id="id", schema=overrides).panel
         assert found.on_disk
         assert len(found.parts()) > 3

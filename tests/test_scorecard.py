@@ -7,9 +7,9 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, f1_score, roc_auc_score
 
 from telltree.errors import DataError, SettingsError
-from telltree.estimators import Scorecard, measures
+from telltree.estimators import Scorecard, scorecard
 from telltree.estimators.scorecard import FIGURES, side_by_side
-from telltree.shares import wilson
+from telltree.proportions import wilson
 
 
 def drawn(classes, records, seed, leaves=12):
@@ -54,13 +54,13 @@ def test_figures_are_those_of_scikit_learn(classes, weighted):
 
 @pytest.mark.parametrize("at_once", [1, 1_000, 1 << 14])
 def test_samples_that_are_measured_at_once_have_the_figures_of_each(at_once, monkeypatch):
-    monkeypatch.setattr(measures, "AT_ONCE", at_once)
+    monkeypatch.setattr(scorecard, "AT_ONCE", at_once)
     y, chances = drawn(3, 40, seed=4)
-    kinds = measures.Kinds.of(y, chances, 1.0 + y % 2)
+    kinds = scorecard.Kinds.of(y, chances, 1.0 + y % 2)
     generator = np.random.default_rng(7)
     for found in kinds.resampled(20, 7):
         sample = np.repeat(np.arange(len(kinds.records)), generator.multinomial(40, kinds.records / 40))
-        alone = measures.Kinds.of(kinds.truth[sample], kinds.chances[sample], kinds.weight[sample])
+        alone = scorecard.Kinds.of(kinds.truth[sample], kinds.chances[sample], kinds.weight[sample])
         np.testing.assert_allclose(found, alone.measures, rtol=1e-12)
 
 

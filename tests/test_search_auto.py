@@ -13,10 +13,10 @@ from brute_force import derivations, text_of
 from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, A, C, V, all_of, drawn, objective_of, panel_of
 
 from telltree import Auto, Exhaustive, GeneticProgramming, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
-from telltree.grammar.derivations.population import Population
-from telltree.search.elite import Elite
+from telltree.grammar.derivation import Population
 from telltree.search.exhaustive import plan
-from telltree.tree.proved import proved
+from telltree.search.search import Elite
+from telltree.tree.training import proved
 
 
 def grammar_of(name):
@@ -196,7 +196,7 @@ def test_what_is_covered_is_kept_where_more_are_of_too_many_kinds_to_list(monkey
     grammar = Grammar.parse(text_of(FEW_KINDS), SCHEMA)
     found = Exhaustive(max_atoms=2).run(grammar, objective_of(panel, labels, grammar), 1)
     plan.cache_clear()
-    monkeypatch.setattr("telltree.grammar.shapes.shapes.MOST_SHAPES", 14)
+    monkeypatch.setattr("telltree.grammar.templates.MOST_SHAPES", 14)
     with pytest.raises(SettingsError, match="too many kinds of formulas"):
         Exhaustive(max_atoms=3).run(grammar, objective_of(panel, labels, grammar), 1)
     proof = Auto().run(grammar, objective_of(panel, labels, grammar), 1).proof
@@ -257,7 +257,7 @@ def test_making_ready_takes_nothing_of_the_time_to_search(monkeypatch):
 
     monkeypatch.setattr(Exhaustive, "breeder", slow)
     clock = SimpleNamespace(monotonic=lambda real=time.monotonic: real() + late[0])
-    monkeypatch.setattr("telltree.search.stages.time", clock)
+    monkeypatch.setattr("telltree.search.auto.time", clock)
     monkeypatch.setattr("telltree.search.search.time", clock)
     search = Auto(evaluations=2_000, seconds=3_600, generations=1, max_depth=5)
     found = search.run(grammar, objective_of(panel, labels, grammar), 1)

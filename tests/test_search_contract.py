@@ -17,18 +17,17 @@ from programs import beside_tests
 from test_paper_example import GRAMMAR as PAPER
 from test_paper_example import PLAIN as SCHEMA
 
-from telltree.data import Column, Schema
+from telltree.engine.population import Engine
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.logic.engine import Engine
-from telltree.operators import Type, user_function
-from telltree.operators.expression import RandomNumber
+from telltree.logic import Type, user_function
+from telltree.logic.expression import RandomNumber
+from telltree.panel import Column, Schema
 from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores
-from telltree.search.memory import Memory
-from telltree.search.search import Task
+from telltree.search.search import Memory, Task
 from telltree.tree import GiniSize
+from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.objective import SplitObjective
-from telltree.tree.target import ClassLabels, ClassTarget
 
 KINDS = (MonteCarlo, GrammaticalEvolution, GeneticProgramming, CrossEntropy, Pipe)
 SEARCHES = {kind.__name__: kind() for kind in KINDS} | {

@@ -5,11 +5,10 @@ import pytest
 from test_paper_example import PLAIN as SCHEMA
 
 from telltree import GeneticProgramming, Grammar, GrammaticalEvolution, MonteCarlo, Panel
-from telltree.grammar.derivations.drawing import NO_ROW, Lanes, Simplest, draw
-from telltree.grammar.derivations.population import Population
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import NO_ROW, Lanes, Simplest, draw
 from telltree.search import Scores
-from telltree.search.memory import Memory
-from telltree.search.search import Task
+from telltree.search.search import Memory, Task
 
 GRAMMARS = {
     "constants": "A ::= F(V) | G(V)\nV ::= x1 | x3 < C | V and V | not V\nC ::= 1 | 2 | 3",

@@ -12,17 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from telltree import Bits, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
-from telltree.data import Column, ColumnType, Schema
-from telltree.grammar.shapes import shapes
-from telltree.logic.engine import Engine
-from telltree.operators import user_function
+from telltree.engine.population import Engine
+from telltree.grammar import templates
+from telltree.logic import user_function
+from telltree.panel import Column, ColumnType, Schema
+from telltree.scale.checkpoint import found_of, found_state
 from telltree.search import Proof, Scores
-from telltree.search.found_state import found_of, found_state
 from telltree.search.state import Given
-from telltree.tree.bits import BitsOf
-from telltree.tree.fitness import prepared
+from telltree.tree.class_target import ClassLabels, ClassTarget
+from telltree.tree.criterion import BitsOf, prepared
 from telltree.tree.objective import SplitObjective
-from telltree.tree.target import ClassLabels, ClassTarget
 
 V, W, A, C, S = (("hole", symbol) for symbol in "VWACS")
 ON, OFF, X, Y = (("x", name) for name in ("on", "off", "x", "y"))
@@ -415,7 +414,7 @@ def test_conditions_that_leave_no_choice_are_part_of_every_formula():
 def test_grammars_of_too_many_shapes_are_refused(limit, monkeypatch):
     grammar = Grammar.parse("A ::= F(V) | G(V)\nV ::= on | off | V and V | not V", SCHEMA)
     panel, _, labels = drawn(0, 10)
-    monkeypatch.setattr(shapes, limit, 5)
+    monkeypatch.setattr(templates, limit, 5)
     with pytest.raises(SettingsError, match="this grammar has too many kinds of formulas to try them all; allow fewer"):
         Exhaustive().run(grammar, objective_of(panel, labels, grammar), 0)
 

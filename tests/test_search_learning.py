@@ -8,15 +8,13 @@ from test_search_contract import GRAMMARS, Spy
 from test_search_exhaustive import SCHEMA, drawn, objective_of
 
 from telltree import CrossEntropy, GeneticProgramming, Grammar, MonteCarlo, Pipe
-from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
-from telltree.grammar.derivations.levels import Levels
-from telltree.grammar.derivations.population import Population
-from telltree.grammar.derivations.prototype_tree import PrototypeTree
-from telltree.grammar.derivations.weighing import own_shares
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import NO_ROW, Lanes, Levels, draw
+from telltree.grammar.prototype_tree import PrototypeTree
+from telltree.grammar.random_streams import own_shares
 from telltree.search import Scores
-from telltree.search.memory import Memory
 from telltree.search.pipe import doubt_left
-from telltree.search.search import Task
+from telltree.search.search import Memory, Task
 
 SMALL = Grammar.parse(
     "A ::= F(V) | G(V)\nV ::= V and V | not V | on | off | x {<, >=} [0.5, 1, 1.5] | y {<, >=} [0.5, 1, 1.5]", SCHEMA

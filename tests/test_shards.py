@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 from strategies import Column, panel_of
 
 from telltree import Auto, Bits, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
-from telltree.logic.formulas import Formulas, signals_of
-from telltree.tree import sampling
-from telltree.tree.asking import Limits, LocalBench
+from telltree.engine.formulas import Formulas, signals_of
+from telltree.tree import objective
+from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 from telltree.tree.induction import Induction
-from telltree.tree.shard import Shard
-from telltree.tree.sharded import Places, ShardedBench, answered
-from telltree.tree.target import ClassLabels, ClassTarget
-from telltree.tree.target.classes import ONE
-from telltree.tree.turns import Turns
+from telltree.tree.out_of_core import Turns
+from telltree.tree.shards import Places, Shard, ShardedBench, answered
+from telltree.tree.split_search import Limits, LocalBench
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """
@@ -138,7 +136,7 @@ def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one 
     weights = rng.integers(1, 4, records) * ONE if weighed else None
     labels = ClassLabels(rng.integers(0, 3, records), TARGET, weights)
     bounds = sorted({0, records, *(cut for cut in cuts if cut < records)})
-    with patch.object(sampling, "_EACH", 20):  # so that Auto draws a sample
+    with patch.object(objective, "_EACH", 20):  # so that Auto draws a sample
         whole = grown(panel, labels, None, fitness, search)
         assert grown(panel, labels, in_shards(bounds, places), fitness, search) == whole
 

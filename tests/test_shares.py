@@ -15,10 +15,10 @@ import pytest
 from report_page import Page, data_of
 
 from telltree import DataWarning, GrammarTreeClassifier, MonteCarlo, Panel, export_model
-from telltree.amounts import by_weight, percent, times_all
 from telltree.cli.verbs.show import show
 from telltree.explain.notebook import tree_html
 from telltree.report import plot_category, plot_collage, plot_tree, report_html
+from telltree.text import by_weight, percent, times_all
 
 Z = NormalDist().inv_cdf(0.975)
 CUTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]

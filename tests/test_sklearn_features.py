@@ -12,13 +12,13 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from examples import records
-from telltree.data import Column, Panel, Schema
+from telltree.engine import Formula
 from telltree.errors import DataError, DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier, TemporalFeatures
 from telltree.explain import Margins
 from telltree.grammar import Grammar
-from telltree.logic import Formula
-from telltree.operators import user_function
+from telltree.logic import user_function
+from telltree.panel import Column, Panel, Schema
 from telltree.search import MonteCarlo
 
 TEXTS = ["F(speed > 2.5)", "G(height >= 1)", 'F(on and mode = "up")', "count(on) > 1", "F(not speed < 0)"]

@@ -7,9 +7,9 @@ import pytest
 from sklearn import config_context
 
 from examples import records
-from telltree.data import Panel
 from telltree.estimators import GrammarTreeClassifier
 from telltree.explain.notebook import tree_html
+from telltree.panel import Panel
 from telltree.search import MonteCarlo
 
 HOSTILE = [

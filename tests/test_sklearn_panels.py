@@ -23,9 +23,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import estimator_html_repr
 from strategies import panel_of
 
-from telltree.data import Panel, labels_from_frame
 from telltree.errors import DataError, DataWarning, SettingsError
 from telltree.estimators import GrammarTreeClassifier, PanelMaker, TemporalFeatures
+from telltree.panel import Panel, labels_from_frame
 from telltree.search import GeneticProgramming, MonteCarlo
 from telltree.tree import GiniSize
 

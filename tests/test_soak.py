@@ -6,7 +6,7 @@ import attacks
 import pytest
 import soak
 
-from telltree.logic import truth_of
+from telltree.engine import truth_of
 
 CORPUS = Path(__file__).parent / "corpus"
 FILES = sorted(path for path in CORPUS.glob("*/*") if path.is_file())

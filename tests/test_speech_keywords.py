@@ -12,15 +12,14 @@ from strategies import Column, Formulas, draw_case
 from test_speech_read import built, types_of
 
 from telltree import Formula
-from telltree.data import Column as Named
-from telltree.data import Schema
+from telltree.english import term_of
+from telltree.english.phrases import PHRASES
+from telltree.english.read import read
+from telltree.english.say import spoken
+from telltree.english.words import BOUNDS, OPENERS, WORDS
 from telltree.explain import english
-from telltree.speech import term_of
-from telltree.speech.numerals import WORDS
-from telltree.speech.phrases import PHRASES
-from telltree.speech.read import read
-from telltree.speech.say import spoken
-from telltree.speech.words import BOUNDS, OPENERS
+from telltree.panel import Column as Named
+from telltree.panel import Schema
 
 SINGLE = """
     after all always and are at becomes before below beyond between both by change each earlier either end ever every

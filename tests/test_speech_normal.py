@@ -2,13 +2,28 @@
 
 import pytest
 
-from telltree.data import Column, Schema
+from telltree.english import cost, expression_of, plain, question, term_of
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    All,
+    Always,
+    Compares,
+    HowOften,
+    Interval,
+    Names,
+    Orders,
+    Own,
+    Reals,
+    Says,
+    Some,
+    Sometime,
+    Truths,
+)
 from telltree.errors import GrammarError
 from telltree.grammar import Grammar, parse_formula
-from telltree.operators import Attribute, Expression, Number, Type, operator_named, user_function
-from telltree.speech import cost, expression_of, plain, question, term_of
-from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime
-from telltree.speech.values import Interval, Names, Orders, Reals, Truths
+from telltree.logic import Attribute, Expression, Number, Type, operator_named, user_function
+from telltree.panel import Column, Schema
 
 SCHEMA = Schema(
     [

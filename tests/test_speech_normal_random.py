@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Column, Formulas, draw_case, draw_columns
 
-from telltree.operators import Attribute, Expression, Level, Number, Shape, Type, operator_named
-from telltree.speech import cost, expression_of, plain, question, term_of
-from telltree.speech.normal import taken_apart
-from telltree.speech.possible import Possible
+from telltree.english import cost, expression_of, plain, question, term_of
+from telltree.english.normal_form import taken_apart
+from telltree.english.possible import Possible
+from telltree.logic import Attribute, Expression, Level, Number, Shape, Type, operator_named
 
 # 10 seeds × 3 kinds of formulas × 90 formulas × 4 panels = 10,800 cases.
 SEEDS, FORMULAS = 10, 90

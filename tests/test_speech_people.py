@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from programs import telltree
 
 from telltree import Formula, Panel
-from telltree.data import Column, Schema
-from telltree.data.columns.header import is_unit
 from telltree.errors import GrammarError, SpeechError
+from telltree.panel import Column, Schema
+from telltree.panel.units import is_unit
 
 FRAME = pd.DataFrame(
     {"id": [1, 1, 2], "pressure": [2.0, 3.0, 3.5], "temp": [20.0, 61.0, 70.5], "valve": ["open", "shut", "open"]}

@@ -10,14 +10,28 @@ import pytest
 from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
 
-from telltree.data import Column, Schema
+from telltree.english import term_of
+from telltree.english.read import read
+from telltree.english.say import spoken
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    All,
+    Always,
+    Compares,
+    HowOften,
+    Interval,
+    Names,
+    Orders,
+    Reals,
+    Says,
+    Some,
+    Sometime,
+    Truths,
+)
 from telltree.errors import SpeechError
-from telltree.operators import Attribute, Expression, Level, Number, Shape, Type, operator_named
-from telltree.speech import term_of
-from telltree.speech.read import read
-from telltree.speech.say import spoken
-from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Says, Some, Sometime
-from telltree.speech.values import Interval, Names, Orders, Reals, Truths
+from telltree.logic import Attribute, Expression, Level, Number, Shape, Type, operator_named
+from telltree.panel import Column, Schema
 
 SEEDS, FAMILIES, FORMULAS = 10, 50, 20  # 10,000 formulas
 
@@ -412,7 +426,7 @@ def attempt(text, step):
 def test_any_text_is_read_or_refused(seed, monkeypatch):
     """With suggestions for the first seed alone: to find one, a text is read in a hundred other forms."""
     if seed:
-        monkeypatch.setattr(sys.modules["telltree.speech.read"], "with_suggestion", lambda error, *_: error)
+        monkeypatch.setattr(sys.modules["telltree.english.read"], "with_suggestion", lambda error, *_: error)
     rng = random.Random(seed)
     sentences = [
         "at some point either the advisory is active, x is within 3 or mode is up, and then or later b is true",

@@ -12,7 +12,7 @@ import pytest
 
 from telltree import Formula, Panel
 from telltree.explain import english
-from telltree.operators.table import OPERATORS
+from telltree.logic.operators import OPERATORS
 
 SCHEMA = {
     "speed": {"type": "real", "unit": "m/s"},

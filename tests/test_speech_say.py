@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from telltree.data import Column, Schema
+from telltree.engine import Formula
+from telltree.english import term_of
+from telltree.english.normal_form import same
+from telltree.english.possible import Possible
+from telltree.english.read import read, read_term
+from telltree.english.say import quotations, say, spoken
+from telltree.english.terms import All
+from telltree.english.vocabulary import static_columns
 from telltree.errors import DataError, SettingsError, SpeechError
 from telltree.explain import english
 from telltree.grammar import Grammar
-from telltree.logic import Formula
-from telltree.operators import user_function
-from telltree.speech import term_of
-from telltree.speech.possible import Possible
-from telltree.speech.read import read, read_term
-from telltree.speech.same import same
-from telltree.speech.say import quotations, say, spoken
-from telltree.speech.terms import All
-from telltree.speech.vocabulary import static_columns
+from telltree.logic import user_function
+from telltree.panel import Column, Schema
 
 PAGE = Schema(
     [

@@ -9,10 +9,10 @@ from class_trees import class_leaf, class_tree
 from speech_truth import checked, draw_subject, true_of
 
 from telltree import Panel
+from telltree.engine import Formula
 from telltree.explain import categorize, english
-from telltree.logic import Formula
+from telltree.explain.headlines import with_headlines
 from telltree.tree import Node
-from telltree.tree.headlines import with_headlines
 
 TREES = 200
 """As many as a test run can wait for; benchmarks/plain_speech.py takes 2,000."""

@@ -13,12 +13,12 @@ from strategies import Formulas
 
 import telltree
 from telltree import Formula, GrammarTreeClassifier, Panel, SpeechError
-from telltree.data import Column, Schema
+from telltree.english import quotations, say, term_of
+from telltree.english.normal_form import same
+from telltree.english.possible import Possible
 from telltree.explain import english
 from telltree.grammar import Grammar
-from telltree.speech import quotations, say, term_of
-from telltree.speech.possible import Possible
-from telltree.speech.same import same
+from telltree.panel import Column, Schema
 
 SCHEMA = Schema(
     [Column("x", "real", unit="ft"), Column("y", "real"), Column("b", "Boolean", phrase="the valve is open")]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from examples import records
 from telltree import Bits, Formula, GiniSize, Grammar, GrammarTreeClassifier, MonteCarlo
 from telltree.errors import SettingsError
-from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.tree.class_target import ClassLabels, ClassTarget
 
 GRAMMAR = "S ::= F(A) | F(A and A) | F(A and A and A)\nA ::= x {<, >} [1, 2, 3] | y"
 

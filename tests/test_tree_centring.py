@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import DataWarning, Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
-from telltree.logic.formulas import Formulas
-from telltree.tree.centring import centred, roundest
+from telltree.engine.formulas import Formulas
+from telltree.tree.midpoints import centred, roundest
 
 
 def panel_of_peaks(peaks, **more):

@@ -11,8 +11,8 @@ from examples import records
 from telltree import Bits, GiniSize, GrammarTreeClassifier, MonteCarlo, Panel, load
 from telltree.errors import DataWarning, SettingsError
 from telltree.tree import Leaf, Node
-from telltree.tree.bits import label_bits
-from telltree.tree.front import Front, equals_merged
+from telltree.tree.criterion import label_bits
+from telltree.tree.pruning_path import Front, equals_merged
 
 GRAMMAR = "S ::= F(x {<, >} grid(12)) | F(y) | F(x < [2, 5] and y)"
 CHEAP = Bits(price=0.02)

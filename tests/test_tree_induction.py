@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
 
-from telltree.data import Panel
+from telltree.engine import Formula
+from telltree.engine.population import Engine
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.logic import Formula
-from telltree.logic.engine import Engine
+from telltree.panel import Panel
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import GiniSize, Induction, Leaf, Limits, Node
-from telltree.tree.target import ClassLabels, ClassTarget
-from telltree.tree.target.classes import ONE
+from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 
 TINY = """
 Start ::= F(V) | G(V)
@@ -428,7 +427,7 @@ def test_margins_agree_with_the_plain_ones(seed):
 
 
 def test_margins_of_the_whole_grammar_agree(panel, plain, tiny):
-    from telltree.grammar.derivations.population import Population
+    from telltree.grammar.derivation import Population
 
     derivations = list(tiny.enumerate(6))
     population = Population.of(derivations, constants=False)

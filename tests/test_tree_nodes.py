@@ -8,10 +8,10 @@ import pytest
 from naive_nodes import nodes
 
 from telltree import GrammarForestClassifier, GrammarTreeClassifier, Optimal, load
-from telltree.data import Panel
+from telltree.engine import Formula
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.logic import Formula
+from telltree.panel import Panel
 from telltree.search import (
     Auto,
     CrossEntropy,

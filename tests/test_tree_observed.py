@@ -4,14 +4,12 @@ import pandas as pd
 from class_trees import class_leaf, class_tree
 
 from telltree import Panel
-from telltree.data import Column, Schema
-from telltree.logic import Formula
-from telltree.speech.possible import Possible
-from telltree.speech.say import say
+from telltree.engine import Formula
+from telltree.english.possible import Possible
+from telltree.english.say import say
+from telltree.explain.candidates import Seen, nearly_asked, observed
+from telltree.panel import Column, Schema
 from telltree.tree import Node
-from telltree.tree.observed import observed
-from telltree.tree.sayable import nearly_asked
-from telltree.tree.seen import Seen
 
 SCHEMA = Schema(
     [

@@ -22,13 +22,13 @@ from telltree import (
     load,
 )
 from telltree.report import write_report
-from telltree.tree.growth import optimal
-from telltree.tree.growth.best import best_tree
-from telltree.tree.growth.optimum import Optimum
-from telltree.tree.growth.pool import Questions, pool_of
-from telltree.tree.growth.whole import Whole
-from telltree.tree.proved import proved
-from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.tree import optimal
+from telltree.tree.branch_and_bound import best_tree
+from telltree.tree.class_target import ClassLabels, ClassTarget
+from telltree.tree.criterion import Whole
+from telltree.tree.look_ahead import Questions, pool_of
+from telltree.tree.training import proved
+from telltree.tree.tree import Optimum
 
 
 class Sized:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_score, recall_score
 
 from telltree import Formula, GrammarTreeClassifier, MonteCarlo, Optimal, SettingsError, load
-from telltree.data import Column, ColumnType, Schema
+from telltree.panel import Column, ColumnType, Schema
 from telltree.report import write_report
 from telltree.tree import Leaf, Node, Tree
-from telltree.tree.recall import with_recall
-from telltree.tree.target import ClassSummary, ClassTarget
+from telltree.tree.class_target import ClassSummary, ClassTarget
+from telltree.tree.min_recall import with_recall
 
 SCHEMA = Schema([Column("on", ColumnType.BOOLEAN)])
 ASKED = Formula.parse("F(on)", SCHEMA)

@@ -9,14 +9,13 @@ from random_trees import leaf
 from speech_truth import draw_subject
 
 from telltree import GiniSize, GrammarTreeClassifier, MonteCarlo, Panel
+from telltree.engine import Formula
+from telltree.english import question
 from telltree.explain import categorize, rules_table
-from telltree.logic import Formula
-from telltree.operators import Expression
-from telltree.operators.table import AND, IMPLIES, NOT, OR
-from telltree.speech import question
+from telltree.explain.headlines import short_formulas, with_headlines
+from telltree.logic import Expression
+from telltree.logic.operators import AND, IMPLIES, NOT, OR
 from telltree.tree import Node
-from telltree.tree.headlines import with_headlines
-from telltree.tree.shortening import short_formulas
 
 
 def panel_of(*records):

@@ -20,12 +20,11 @@ from telltree import (
     SettingsError,
     load,
 )
-from telltree.logic.formulas import Formulas
-from telltree.tree.asking import Limits
+from telltree.engine.formulas import Formulas
+from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 from telltree.tree.induction import Induction
-from telltree.tree.target import ClassLabels, ClassTarget
-from telltree.tree.target.classes import ONE
-from telltree.tree.thresholds import Splits, best_thresholds
+from telltree.tree.midpoints import Splits, best_thresholds
+from telltree.tree.split_search import Limits
 
 # A formula with one constant, and what it says of a record's x, its truth value b, and the constant.
 SAYINGS = {

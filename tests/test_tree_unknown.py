@@ -31,10 +31,10 @@ from telltree import (
     load,
 )
 from telltree.explain import ask, way_of
-from telltree.shares import wilson
+from telltree.models import load_predictor
+from telltree.proportions import wilson
 from telltree.tree import Induction, Limits, Node
-from telltree.tree.model import load_predictor
-from telltree.tree.target import ClassTarget
+from telltree.tree.class_target import ClassTarget
 
 COLUMNS = (
     Column("x", "real"), Column("y", "real"), Column("b", "Boolean"), Column("c", "categorical", ("up", "down"))

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import GrammarTreeClassifier
-from telltree.estimators.weights import fixed_point, record_weights
+from telltree.estimators.inputs import fixed_point, record_weights
 from telltree.search import MonteCarlo
-from telltree.tree.target.classes import ONE
+from telltree.tree.class_target import ONE
 
 SCALES = st.sampled_from([3.7, 0.1, 7 / 3, 1e-3, 1e200, 1e-200])
 

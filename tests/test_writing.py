@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from telltree.writing import is_device, require_writable, write_whole
+from telltree.files import is_device, require_writable, write_whole
 
 
 def test_files_and_what_links_point_to_are_replaced(tmp_path):

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
-    from telltree.data import Column as Column
-    from telltree.data import ColumnType as ColumnType
-    from telltree.data import Panel as Panel
-    from telltree.data import Read as Read
-    from telltree.data import Schema as Schema
-    from telltree.data import read as read
-    from telltree.data import scan as scan
+    from telltree.engine import Formula as Formula
     from telltree.errors import CheckpointError as CheckpointError
     from telltree.errors import ClusterError as ClusterError
     from telltree.errors import DataError as DataError
@@ -34,11 +28,17 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.estimators import PanelMaker as PanelMaker
     from telltree.estimators import TemporalFeatures as TemporalFeatures
     from telltree.estimators import load as load
-    from telltree.export import export_model as export_model
     from telltree.grammar import Derivation as Derivation
     from telltree.grammar import Grammar as Grammar
-    from telltree.logic import Formula as Formula
-    from telltree.operators import user_function as user_function
+    from telltree.logic import user_function as user_function
+    from telltree.models.export import export_model as export_model
+    from telltree.panel import Column as Column
+    from telltree.panel import ColumnType as ColumnType
+    from telltree.panel import Panel as Panel
+    from telltree.panel import Read as Read
+    from telltree.panel import Schema as Schema
+    from telltree.panel import read as read
+    from telltree.panel import scan as scan
     from telltree.search import Auto as Auto
     from telltree.search import CrossEntropy as CrossEntropy
     from telltree.search import Exhaustive as Exhaustive
@@ -54,13 +54,13 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Column": "data",
-    "ColumnType": "data",
-    "Panel": "data",
-    "Read": "data",
-    "Schema": "data",
-    "read": "data",
-    "scan": "data",
+    "Column": "panel",
+    "ColumnType": "panel",
+    "Panel": "panel",
+    "Read": "panel",
+    "Schema": "panel",
+    "read": "panel",
+    "scan": "panel",
     "CheckpointError": "errors",
     "ClusterError": "errors",
     "DataError": "errors",
@@ -79,11 +79,11 @@ _HOMES = {
     "PanelMaker": "estimators",
     "TemporalFeatures": "estimators",
     "load": "estimators",
-    "export_model": "export",
+    "export_model": "models.export",
     "Derivation": "grammar",
     "Grammar": "grammar",
-    "Formula": "logic",
-    "user_function": "operators",
+    "Formula": "engine",
+    "user_function": "logic",
     "Auto": "search",
     "CrossEntropy": "search",
     "Exhaustive": "search",

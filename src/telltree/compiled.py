@@ -10,7 +10,7 @@ import numpy as np
 from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 
-from telltree.kept import KernelCache
+from telltree.kernel_cache import KernelCache
 
 logger = logging.getLogger("telltree")
 ir: Any = cgutils.ir  # type: ignore[attr-defined]  # llvmlite's, which Numba brings with it

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.amounts import counted
-from telltree.data import Panel
 from telltree.datasets import load_acasx
 from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import Category
+from telltree.panel import Panel
+from telltree.text import counted
 
 COLUMNS = (
     *("vert_rate_1", "vert_rate_2", "abs_alt_diff"),

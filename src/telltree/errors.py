@@ -1,5 +1,10 @@
 """Every error and warning telltree raises on purpose, under one root each."""
 
+import sys
+import warnings
+
+# ---- Every error and warning telltree raises on purpose, under one root each.
+
 LONGEST_MESSAGE = 2_000
 """In characters. Messages quote their subject, which may be a name of millions of characters."""
 
@@ -90,3 +95,14 @@ class TelltreeWarning(UserWarning):
 
 class DataWarning(TelltreeWarning):
     """Something about the data that the user should know, but that does not stop the work."""
+
+
+# ---- Warnings that point at the user's own line.
+
+
+def warn(message: str) -> None:
+    """Issue a DataWarning at the innermost line outside this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)

@@ -4,10 +4,7 @@ from typing import Annotated
 
 import typer
 
-from telltree.cli.config import ConfigurableCommand
-from telltree.cli.options import expanded
-from telltree.cli.outcome import ending_well
-from telltree.cli.output import put
+from telltree.cli.options import ConfigurableCommand, ending_well, expanded, put
 from telltree.cli.verbs.ask import ask
 from telltree.cli.verbs.categorize import categorize
 from telltree.cli.verbs.demo import demo

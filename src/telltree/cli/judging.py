@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from telltree.cli.options import DataOptions
-from telltree.cli.outcome import USAGE, fail, say
+from telltree.cli.inputs import read_labelled, read_sources
+from telltree.cli.options import USAGE, DataOptions, fail, say
 from telltree.cli.progress import bar
-from telltree.cli.sources import read_labelled, read_sources
 from telltree.defaults import FOLDS
 from telltree.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from telltree.data import Panel, Schema
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
+    from telltree.panel import Panel, Schema
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def of_classes(found: dict[str, float] | Any, labels: Any, option: str = "--clas
     """What an option says of classes, by class; SettingsError if there is no such class."""
     if not isinstance(found, dict):
         return found
-    from telltree.data.schema import listed
+    from telltree.panel.schema import listed
 
     classes = {str(label): label for label in sorted(set(labels.tolist()))}
     unknown = [label for label in found if label not in classes]
@@ -191,8 +190,8 @@ def _one_each(panel: "Panel", name: str) -> Any:
     """The value of each record; DataError if a record has none, or several."""
     import numpy as np
 
-    from telltree.data.schema import listed
-    from telltree.data.store import is_missing
+    from telltree.panel.schema import listed
+    from telltree.panel.store import is_missing
 
     values = panel.stacked(name)
     firsts = values[np.cumsum(panel.lengths) - panel.lengths]

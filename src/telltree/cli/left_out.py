@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from telltree.cli.outcome import say
+from telltree.cli.options import say
 
 if TYPE_CHECKING:
     from telltree.grammar import Grammar
@@ -12,7 +12,7 @@ _SHOWN = 10  # columns that are named
 
 def say_left_out(grammar: "Grammar | None") -> None:
     """Say which columns are left out, why, and how to bring them back, and what else; nothing if nothing is."""
-    from telltree.data.usable import remedies
+    from telltree.panel.usable import remedies
 
     left_out = {} if grammar is None else grammar.left_out
     shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]

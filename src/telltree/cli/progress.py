@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from telltree.amounts import counted
+from telltree.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
 @contextmanager
 def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress], None] | None"]:
     """The `progress` function for an estimator, which shows a bar; covers cross-validation too."""
-    from telltree.cli.text import one_line
+    from telltree.cli.options import one_line
 
     with bar() as progress:
         if progress is None:

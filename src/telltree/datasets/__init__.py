@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
-    from telltree.datasets.acasx import Acasx as Acasx
-    from telltree.datasets.acasx import load_acasx as load_acasx
+    from telltree.datasets.acasx.load import Acasx as Acasx
+    from telltree.datasets.acasx.load import load_acasx as load_acasx
     from telltree.datasets.auslan import Auslan as Auslan
     from telltree.datasets.auslan import load_auslan as load_auslan
-    from telltree.datasets.encounters import Encounters as Encounters
-    from telltree.datasets.encounters import make_encounters as make_encounters
+    from telltree.datasets.encounters.make import Encounters as Encounters
+    from telltree.datasets.encounters.make import make_encounters as make_encounters
 
 _HOMES = {
     "Acasx": "acasx",

@@ -1,10 +1,9 @@
 """The scikit-learn interface."""
 
 from telltree.estimators.classifier import GrammarTreeClassifier
-from telltree.estimators.cross_validation import cross_validate
 from telltree.estimators.features import TemporalFeatures
 from telltree.estimators.forest import GrammarForestClassifier
-from telltree.estimators.judgement import Judgement, judge_by_folds, judge_on
+from telltree.estimators.judgement import Judgement, cross_validate, judge_by_folds, judge_on
 from telltree.estimators.loading import load
 from telltree.estimators.panel_maker import PanelMaker
 from telltree.estimators.scorecard import Scorecard

@@ -1,13 +1,17 @@
 """GrammarTreeClassifier: a decision tree whose branches are temporal-logic formulas."""
 
 import copy
+import hashlib
+import json
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,53 +22,185 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from telltree.amounts import counted, size_of
-from telltree.data import Panel, unusable
-from telltree.data.leaks import warn_of_leaks
-from telltree.data.schema import listed
-from telltree.data.usable import doubtful
-from telltree.data.warn import warn
+from telltree.checks import PAPER_DEPTHS, PaperExperiment, is_whole, require_experiment
 from telltree.defaults import RANDOM_STATE, SIMPLICITY, THRESHOLDS, ThresholdsName
-from telltree.errors import DataWarning, SettingsError
-from telltree.estimators.folds import Fold, folds
-from telltree.estimators.importances import importances
-from telltree.estimators.inputs import read_known, remember
-from telltree.estimators.parameters import check_floors, check_parameters
-from telltree.estimators.parts import settings_of, split_settings, with_settings
-from telltree.estimators.probabilities import probabilities
-from telltree.estimators.resuming import about_data, about_settings, seed_said
-from telltree.estimators.training_set import TrainingSet, read_given
-from telltree.estimators.validation import Learn, Validation, validate
-from telltree.estimators.wording import Heard, Wording
+from telltree.engine.three_valued import check_bounds
+from telltree.errors import DataWarning, SettingsError, warn
+from telltree.estimators.folds import Fold, Learn, Validation, folds, probabilities, validate
+from telltree.estimators.inputs import TrainingSet, read_given, read_known, remember
+from telltree.estimators.parameters import check_floors, check_parameters, settings_of, split_settings, with_settings
 from telltree.explain import Categories, RuleRow, Style, categorize, rules_table
+from telltree.explain.headlines import with_headlines
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
-from telltree.grammar.languages.pieces import MANY_SHAPES, SHAPES
-from telltree.grammar.languages.stock import PAPER
-from telltree.logic.unknown import check_bounds
-from telltree.operators import UserFunction
+from telltree.grammar.default_language import MANY_SHAPES, SHAPES
+from telltree.grammar.generic_language import PAPER
+from telltree.logic import UserFunction
+from telltree.panel import Panel, Schema, unusable
+from telltree.panel.leaks import warn_of_leaks
+from telltree.panel.schema import listed
+from telltree.panel.usable import doubtful
+from telltree.scale.checkpoint import Checkpoint, naming
+from telltree.scale.dask import Cluster
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Search
-from telltree.search.settings import PAPER_DEPTHS, PaperExperiment, require_experiment
-from telltree.tree import Bits, Fitness, GiniSize, Induction, Leaf, Learned, Limits, NodeProgress, Tree
-from telltree.tree.asking import Bench, LocalBench
-from telltree.tree.checkpoint import Checkpoint, naming
-from telltree.tree.cluster import Cluster
-from telltree.tree.fitness import sized_for
-from telltree.tree.front import Front, equals_merged
-from telltree.tree.growth.settings import USUAL, LookAhead, Optimal
-from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, MakeBench
-from telltree.tree.interruption import Interruption
-from telltree.tree.ledger import NO_LEDGER, Ledger
-from telltree.tree.recall import with_recall
-from telltree.tree.target import ClassLabels
-from telltree.tree.training import Training
-from telltree.tree.turns import local_bench
-from telltree.whole import is_whole
+from telltree.text import counted, size_of
+from telltree.tree import Bits, Fitness, GiniSize, Induction, Leaf, Learned, Limits, Node, NodeProgress
+from telltree.tree.class_target import ClassLabels, ClassSummary
+from telltree.tree.criterion import sized_for
+from telltree.tree.growth import USUAL, LookAhead, Optimal
+from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, NO_LEDGER, Interruption, Ledger, MakeBench
+from telltree.tree.min_recall import with_recall
+from telltree.tree.out_of_core import local_bench
+from telltree.tree.pruning_path import Front, equals_merged
+from telltree.tree.split_search import Bench, LocalBench
+from telltree.tree.target import Labels
+from telltree.tree.training import Training, fingerprint
+from telltree.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from telltree.tree.model import Model
+    from telltree.models import Model
+
+
+# ---- Importances: how much each column contributes to a tree.
+
+Floats = NDArray[np.float64]
+
+
+def importances(tree: Tree, schema: Schema) -> Floats:
+    """The share of each column of the schema in the gain of the tree; they add up to 1, or are 0 for a leaf.
+
+    The gain of a node is its decrease in Gini impurity, times the weight of its records, so gains are comparable
+    whatever the fitness was. It is divided equally among the columns of the node's formula.
+    """
+    found = dict.fromkeys(schema, 0.0)
+
+    def below(node: Node | Leaf) -> Floats:
+        """The weight of each class here; adds the gains of this node and those below to the columns."""
+        if isinstance(node, Leaf):
+            assert isinstance(node.summary, ClassSummary)
+            return np.array(node.summary.weights)
+        true, false = below(node.true), below(node.false)
+        gain = _impure(true + false) - _impure(true) - _impure(false)
+        mentioned = [name for name in sorted(node.formula.expression.attributes()) if name in found]
+        for name in mentioned:
+            found[name] += max(gain, 0.0) / len(mentioned)
+        return true + false
+
+    below(tree.root)
+    gains = np.array(list(found.values()))
+    return gains / gains.sum() if gains.sum() > 0 else gains
+
+
+def _impure(weights: Floats) -> float:
+    """The Gini impurity of records of these classes, times their weight."""
+    total = float(weights.sum())
+    return total - float(weights @ weights) / total if total else 0.0
+
+
+# ---- A tree, and the sentences about it, which are found when they are first asked for.
+#
+# Learning and predicting need no words, and finding good ones takes as long as learning.
 
 logger = logging.getLogger("telltree")
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The records that a tree was learned from, to choose words by."""
+
+    panel: Panel
+    labels: Labels
+    fingerprint: str
+
+    def say(self, tree: Tree) -> Tree:
+        """The tree with its headlines. After Ctrl-C, or if the records are no longer what they were, it has none."""
+        if fingerprint(self.panel, self.labels) != self.fingerprint:
+            warn(
+                "the records were changed since the tree was learned from them: its categories have no headlines; fit "
+                "anew, or ask for `tree_` before you change them"
+            )
+            return tree
+        with Interruption() as interruption:
+            told = interruption.unless_asked(lambda: with_headlines(tree, self.panel))
+        if told is None:
+            logger.warning("telltree: interrupted; the tree is whole, but its categories have no headlines")
+        return told or tree
+
+
+class Wording:
+    """A tree that is put into words once."""
+
+    def __init__(self, plain: Tree, heard: Heard | None = None) -> None:
+        """`heard`: None if the words are there already, or nobody can find them."""
+        self.plain, self._heard, self._lock = plain, heard, Lock()
+
+    @property
+    def tree(self) -> Tree:
+        """The tree with its words; the records are let go."""
+        with self._lock:
+            if self._heard is not None:
+                self.plain, self._heard = self._heard.say(self.plain), None
+        return self.plain
+
+    def __reduce__(self) -> tuple[type["Wording"], tuple[Tree]]:
+        """A copy, here or elsewhere, has words and no records."""
+        return Wording, (self.tree,)
+
+
+# ---- What must be the same for a fit to go on from a checkpoint, in the words of whoever is told that it is not.
+
+_SEED = "the seed that follows from random_state"
+
+
+def about_data(panel: Panel, labels: ClassLabels, parts: Sequence[Fold] | None) -> dict[str, str]:
+    """What a fit learns from."""
+    halves = [] if parts is None else [half for fold in parts for half in fold]
+    return {
+        "the data (columns, records and their labels)": fingerprint(panel, labels),
+        "the step": str(panel.step),
+        "sample and class weights": "none" if labels.weights is None else _hash(labels.weights),
+        "cv, or groups": "none" if parts is None else _hash(*halves),
+    }
+
+
+def about_settings(
+    grammar: Grammar | None, search: Any, fitness: Any, limits: Limits, *, centre: Collection[str], seed: int
+) -> dict[str, str]:
+    """How it does so. A fitness, search or function of the user's own goes by its name, and settings if it has any."""
+    functions = [] if grammar is None else sorted(function.name for function in grammar.functions)
+    return {
+        "the grammar": _hash(np.frombuffer(json.dumps([str(grammar), functions]).encode(), np.uint8)),
+        "search": _named(search),
+        "fitness": _named(fitness),
+        **{name: str(value) for name, value in asdict(limits).items()},
+        "centre": _hash(np.frombuffer(json.dumps(sorted(centre)).encode(), np.uint8)),
+        _SEED: str(seed),
+    }
+
+
+def seed_said(known: Checkpoint, otherwise: int) -> int:
+    """The seed of the fit that a checkpoint is of, if there is one."""
+    said = known.said(_SEED) or ""
+    return int(said) if said.isdecimal() and len(said) < 20 else otherwise
+
+
+def _named(setting: Any) -> str:
+    if is_dataclass(setting):
+        return repr(setting)
+    return (
+        f"{setting.__module__}.{setting.__qualname__}" if hasattr(setting, "__qualname__") else type(setting).__name__
+    )
+
+
+def _hash(*arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{len(array)} ".encode() + np.ascontiguousarray(array).tobytes())
+    return f"sha256:{digest.hexdigest()}"
+
+
+# ---- GrammarTreeClassifier: a decision tree whose branches are temporal-logic formulas.
+
 _MOST_THREADS = 256  # results do not depend on their number, and more are of no use
 DEEPEST = 100
 """The largest depth of any tree: trees are nested, and much deeper ones could be neither copied nor pickled."""
@@ -628,7 +764,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def model(self) -> "Model":
         """What a model file holds."""
         from telltree.estimators.saving import parameters_of
-        from telltree.tree.model import Model
+        from telltree.models import Model
 
         return Model(
             tree=self.tree_,

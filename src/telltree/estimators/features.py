@@ -9,13 +9,13 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from telltree.data import Panel
+from telltree.engine import Formula, truth_of
+from telltree.engine.formula import check_clock
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import check_no_series, read_known, read_training, remember
 from telltree.explain import Margins
-from telltree.logic import Formula, truth_of
-from telltree.logic.clocks import check_clock
-from telltree.operators import UserFunction
+from telltree.logic import UserFunction
+from telltree.panel import Panel
 from telltree.tree import Tree
 
 MOST_MARGIN = 1e6

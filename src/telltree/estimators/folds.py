@@ -1,14 +1,35 @@
-"""Folds: which records to learn from and which to hold out, in turn."""
+"""Folds, and the cross-validation of all trees of a pruning path."""
 
 import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from telltree.amounts import counted
 from telltree.errors import SettingsError
+from telltree.panel import Panel
+from telltree.text import counted
+from telltree.tree.class_target import ClassLabels, ClassSummary
+from telltree.tree.induction import Learned
+from telltree.tree.min_recall import with_recall
+from telltree.tree.pruning_path import Front, Measured, Score, between
+from telltree.tree.tree import Tree
+
+# ---- Probabilities: how likely each class is, by the leaf that a record comes to.
+
+
+def probabilities(tree: Tree, panel: Panel) -> NDArray[np.float64]:
+    """The probability of each class for every record, by a tree that tells classes: records × classes."""
+    shares = np.array([said.probabilities for said in tree.summaries if isinstance(said, ClassSummary)])
+    found: NDArray[np.float64] = shares[tree.apply(panel) - 1]
+    return found
+
+
+# ---- Folds: which records to learn from and which to hold out, in turn.
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Positions of the training records, and of those held out."""
@@ -49,3 +70,107 @@ def _most(codes: NDArray[np.int64], groups: Any) -> int:
         where = "records" if groups is None else "groups"
         raise SettingsError(f"cross-validation needs a class in at least two {where}; each is in one alone")
     return min(several)
+
+
+# ---- Cross-validation of a front: how well each of its trees would do on unseen records.
+
+Floats = NDArray[np.float64]
+Learn = Callable[[int], Learned]
+"""Learns from the training records of a fold, given its number from 0."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Predictions for each record by trees that had not seen it."""
+
+    folds: tuple[Fold, ...]
+    """Positions of the training records and of those held out, for each fold."""
+    chances: Floats
+    """The probability of each class for each record, for each tree of the front: trees × records × classes."""
+    right: NDArray[np.bool_]
+    """Whether each tree predicted the class of each record: trees × records."""
+    scores: tuple[Score, ...]
+    """How well each tree did on the records that were held out."""
+    chosen: int
+    """The step of the front whose tree is the model's."""
+
+    @property
+    def probabilities(self) -> Floats:
+        """The probability of each class for each record, by trees of the model's step that had not seen it."""
+        found: Floats = self.chances[self.chosen]
+        return found
+
+
+def validate(
+    learn: Learn,
+    steps: Front,
+    panel: Panel,
+    labels: ClassLabels,
+    *,
+    folds: Sequence[Fold],
+    simplicity: float,
+    floors: Mapping[Any, float] = MappingProxyType({}),
+) -> Validation | None:
+    """Learn a tree in each fold, prune it as the trees of the front were, and try it on the records held out.
+
+    The chosen tree is the smallest whose balanced accuracy is below the best one's by at most `simplicity` standard
+    errors of the difference. Balanced accuracy is how often a tree is right about the records of a class, averaged over
+    the classes. Accuracy would not tell a tree that finds a rare class from one that never predicts it. The Brier score
+    would not take a tree that is right more often but too sure of it, as all are whose leaves have few records. Each
+    tree reaches the `floors` for the recall of classes on the records that it has learnt from. None if learning was
+    interrupted.
+    """
+    prices, classes = between(steps), len(labels.target.classes)
+    chances = np.full((len(prices), len(panel), classes), 1 / classes)  # of records in no fold
+    for number, (_, test) in enumerate(folds):
+        learned = learn(number)
+        if learned.interrupted:
+            return None
+        own = Front.of(learned.tree)
+        for step, price in enumerate(prices):
+            tree = own.at_price(price)
+            chances[step, test] = probabilities(with_recall(tree, floors) if floors else tree, panel[test])
+    right = chances.argmax(axis=2) == labels.codes
+    scores = _scores(right, labels, np.concatenate([test for _, test in folds]))
+    return Validation(tuple(folds), chances, right, scores, _smallest(scores, simplicity))
+
+
+def _scores(right: NDArray[np.bool_], labels: ClassLabels, held_out: NDArray[np.int64]) -> tuple[Score, ...]:
+    weights = np.zeros(len(labels))
+    weights[held_out] = 1 if labels.weights is None else labels.weights[held_out]
+    weights /= weights.sum()
+    told = right.astype(np.float64)
+    balanced = [_balanced(one, weights, labels.codes) for one in told]
+    best = told[int(np.argmax([one.share for one in balanced]))]  # the smallest of equals
+    behind = [_balanced(best - one, weights, labels.codes) for one in told]
+    return tuple(Score(*_mean(one, weights), *further) for one, *further in zip(told, balanced, behind, strict=True))
+
+
+def _mean(values: Floats, weights: Floats) -> Measured:
+    mean = _rounded(float(values @ weights))
+    return Measured(mean, float(np.sqrt(np.sum(weights**2 * (values - mean) ** 2))))
+
+
+def _balanced(values: Floats, weights: Floats, codes: NDArray[np.int64]) -> Measured:
+    """The mean in each class, averaged over the classes; how many records each has is no matter of chance."""
+    of_class = np.bincount(codes, weights)
+    there = np.count_nonzero(of_class)
+    of_class = np.where(of_class > 0, of_class, 1)
+    means = np.bincount(codes, weights * values) / of_class
+    each = weights / of_class[codes] / there
+    return Measured(
+        _rounded(float(means.sum()) / there), float(np.sqrt(np.sum(each**2 * (values - means[codes]) ** 2)))
+    )
+
+
+def _rounded(share: float) -> float:
+    """So that equals are equal, in whatever order they are added up, and none exceeds 1."""
+    return round(share, 12)
+
+
+def _smallest(scores: Sequence[Score], simplicity: float) -> int:
+    return next(
+        step
+        for step, score in enumerate(scores)
+        if score.behind is not None and score.behind.share <= simplicity * score.behind.error
+    )

@@ -1,18 +1,84 @@
-"""Input of an estimator -> a panel and labels; plain tables follow scikit-learn's conventions."""
+"""Input of an estimator -> a panel, labels and weights; plain tables follow scikit-learn's conventions."""
 
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array
 
-from telltree.amounts import counted
-from telltree.data import Panel, Schema, check_labels
-from telltree.data.records.frames import is_frame, open_frame
-from telltree.data.warn import warn
-from telltree.errors import DataError
+from telltree.errors import DataError, SettingsError, warn
+from telltree.panel import ColumnType, Panel, Schema, check_labels
+from telltree.panel.arrays import is_frame, open_frame
+from telltree.panel.labels import told_singles
+from telltree.text import counted
+from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
+
+# ---- Long tables that were handed in as plain ones: refused, since their rows are steps and no records.
+
+_FEWEST = 3  # records that are told apart by chance too easily if there are fewer
+_PAIRS = 10  # of successive rows, all in order of time: by chance, one table in a thousand
+_TIMES = {"time", "t", "date", "datetime", "timestamp", "step", "second", "seconds", "minute", "hour", "day", "frame"}
+
+
+def refuse_long(X: Any, panel: Panel, labels: NDArray[Any]) -> None:
+    """Raise a DataError if the rows of a plain table, which are the records of `panel`, look like steps of records.
+
+    That is so if a column has the same value in several rows, all with one label, and another rises in these from row
+    to row, and begins anew where the first one changes, or is called a time.
+    """
+    codes = np.unique(labels, return_inverse=True)[1]
+    for name, key in _keys(X, panel):
+        order = np.argsort(key, kind="stable")
+        fresh = np.concatenate(([True], key[order][1:] != key[order][:-1]))
+        records = int(fresh.sum())
+        few = records < max(_FEWEST, int(codes.max(initial=0)) + 2) or len(panel) - records < max(_PAIRS, records)
+        if few or (codes[order][1:] != codes[order][:-1])[~fresh[1:]].any():
+            continue
+        if name is None:
+            raise _error("the first level of its index", "the two levels of its index are id and time", records, panel)
+        time = next((other for other in panel.schema if other != name and _is_time(panel, other, order, fresh)), None)
+        if time is not None:
+            remedy = f"Panel.from_frame(table, id={name!r}, time={time!r})"
+            raise _error(f"column {name!r}", f"{time!r} rises from row to row of each: {remedy}", records, panel)
+
+
+def _error(key: str, evidence: str, records: int, panel: Panel) -> DataError:
+    return DataError(
+        f"this looks like a long table, with one row a step: {key} tells {counted(records, 'record')} apart in "
+        f"{counted(len(panel), 'row')}, the rows of each have one label, and {evidence}. Make a panel of it, with one "
+        "label for each record; or hand in Panel.from_table(table) if each row is a record by itself"
+    )
+
+
+def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
+    """What may tell records apart: names or whole numbers, without gaps, and the first level of a two-level index."""
+    index: Any = getattr(X, "index", None)
+    if getattr(index, "nlevels", 1) == 2:
+        yield None, np.asarray(index.codes[0])
+    for name, column in panel.schema.items():
+        values = panel.stacked(name)
+        if column.type is ColumnType.REAL:
+            if (values[:100] == np.floor(values[:100])).all() and (values == np.floor(values)).all():
+                yield name, values
+        elif column.type is ColumnType.CATEGORICAL and (values >= 0).all():
+            yield name, values
+
+
+def _is_time(panel: Panel, name: str, order: NDArray[np.int64], fresh: NDArray[np.bool_]) -> bool:
+    """Whether a column rises within all records, and falls back between most of them, or is called a time."""
+    if panel.schema[name].type is not ColumnType.REAL:
+        return False
+    values = panel.stacked(name)[order]
+    rises = values[1:] > values[:-1]  # false where one is missing
+    between = fresh[1:]
+    return bool(rises[~between].all() and (name.lower() in _TIMES or rises[between].mean() <= 0.5))
+
+
+# ---- Input of an estimator -> a panel and labels; plain tables follow scikit-learn's conventions.
 
 _NO_SERIES = (
     "make a panel of series first: Panel.from_frame(table, id=...) for a long table, one row a step, or "
@@ -119,3 +185,138 @@ def _renamed(frame: Any) -> Any:
     """The frame with the names that array columns get."""
     opened = open_frame(frame)
     return opened.rename({name: f"x{number}" for number, name in enumerate(opened.columns, 1)}).to_native()
+
+
+# ---- Weights of records: sample weights times class weights, as integers.
+
+Weights = NDArray[np.float64]
+_SAME = 1e-9  # relative difference up to which two weights are meant to be equal: 3 · 0.1 is not 0.3
+_MOST_PARTS = 60  # into which the smallest weight may be divided so that all weights are multiples
+
+
+def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) -> Weights | None:
+    """The product of sample and class weights, as shares of the largest, or None if neither is given.
+
+    A record of weight 0 does not count, not even for "balanced".
+    """
+    if sample_weight is None and class_weight is None:
+        return None
+    given = np.ones(len(labels)) if sample_weight is None else _floats(sample_weight)
+    if given.shape != (len(labels),) or not np.all(np.isfinite(given)) or np.any(given < 0) or not given.any():
+        raise SettingsError(
+            f"sample_weight must hold one finite number of at least 0 for each of the "
+            f"{counted(len(labels), 'record')}, not all of them zero"
+        )
+    classes = np.ones(len(labels)) if class_weight is None else _class_weights(class_weight, labels, given > 0)
+    return _product(given, classes)
+
+
+def _product(one: Weights, other: Weights) -> Weights:
+    """The products as shares of the largest, without underflow or overflow, whatever the factors are."""
+    (a, b), (c, d) = np.frexp(one), np.frexp(other)
+    size, exponent = np.frexp(a * c)
+    exponent = exponent + b + d
+    most = exponent[size > 0].max(initial=-(1 << 20))
+    found: Weights = np.ldexp(size, exponent - most)
+    return np.where(size > 0, np.maximum(found, np.finfo(np.float64).tiny), 0.0)
+
+
+def fixed_point(weights: Weights | None) -> NDArray[np.int64] | None:
+    """Weights as integers of at most ONE, which depend only on their ratios; None if all are equal.
+
+    Weights in the ratio of small integers keep that ratio exactly, and so stand for repeated records. A weight that is
+    not 0 becomes at least 1.
+    """
+    if weights is None or np.all(np.abs(weights - weights[0]) <= _SAME * weights[0]):
+        return None
+    whole = _ratios(weights)
+    if whole is None:
+        whole = np.floor(weights / weights.max() * ONE + 0.5 + _SAME)
+    else:  # scale by a power of two, which keeps sums exact
+        whole = np.ldexp(whole, ONE.bit_length() - 1 - np.frexp(whole.max())[1])
+    found: NDArray[np.int64] = np.maximum(whole, weights > 0).astype(np.int64)
+    return found
+
+
+def _ratios(weights: Weights) -> Weights | None:
+    """The weights as the smallest integers with the same ratios; None if those are not small."""
+    with np.errstate(over="ignore"):
+        shares = weights / weights[weights > 0].min()
+    if not shares.max() < ONE:
+        return None
+    distinct = np.unique(shares)
+    for parts in range(1, _MOST_PARTS + 1):
+        if np.all(np.abs(distinct * parts - np.round(distinct * parts)) <= _SAME * distinct * parts):
+            return np.round(shares * parts) if distinct[-1] * parts < ONE else None
+    return None
+
+
+def _floats(values: Any) -> Weights:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"sample_weight must hold numbers: {error}") from error
+
+
+def _class_weights(class_weight: Any, labels: NDArray[Any], weighing: NDArray[np.bool_]) -> Weights:
+    """The weight of each record's class."""
+    found = np.zeros(len(labels))
+    if class_weight == "balanced":
+        found[weighing] = compute_sample_weight(class_weight, labels[weighing])
+        return found
+    try:
+        found[:] = compute_sample_weight(class_weight, labels)
+    except ValueError as error:  # a dict that names none of the classes
+        raise SettingsError(f"class_weight: {error}") from error
+    if not found[weighing].any():
+        raise SettingsError(f"class_weight gives every class the weight 0: {class_weight!r}")
+    return found
+
+
+# ---- What a classifier is given to learn from: records, classes and weights, read once for trees and forests alike.
+
+
+class TrainingSet(NamedTuple):
+    """Records to learn from, and the class of each."""
+
+    panel: Panel
+    labels: ClassLabels
+
+    def part(self, members: NDArray[np.int64]) -> "TrainingSet":
+        """Some of the records."""
+        return TrainingSet(self.panel[members], self.labels[members])
+
+
+class Given(NamedTuple):
+    """The records that weigh something, and what is known of all."""
+
+    training: TrainingSet
+    classes: NDArray[Any]
+    """Of all records, in order."""
+    weighing: NDArray[np.int64]
+    """The places of the training records among all that were given."""
+    records: int
+    """How many were given."""
+
+    def of_weighing(self, values: Any) -> Any:
+        """Of values that there are for each record given, such as groups, those of the training records."""
+        return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
+
+
+def read_given(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Given:
+    """Records of weight 0 are left out, but their classes stay."""
+    panel = read_training(X)
+    labels = read_labels(y, panel, X)
+    if not isinstance(X, Panel):
+        refuse_long(X, panel, labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    singles = told_singles(np.bincount(codes).tolist())
+    if singles is not None:
+        warn(singles)
+    weights = record_weights(labels, sample_weight, class_weight)
+    records, weighing = len(panel), np.arange(len(panel))
+    if weights is not None and not weights.all():
+        weighing = np.flatnonzero(weights)
+        panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
+    coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
+    return Given(TrainingSet(panel, coded), classes, weighing, records)

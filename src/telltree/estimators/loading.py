@@ -8,9 +8,9 @@ import numpy as np
 from telltree.errors import ModelFormatError
 from telltree.estimators.classifier import GrammarTreeClassifier
 from telltree.estimators.forest import GrammarForestClassifier
-from telltree.operators import UserFunction
-from telltree.tree.model import ForestModel, Model, load_any, load_model
-from telltree.tree.target import ClassTarget
+from telltree.logic import UserFunction
+from telltree.models import ForestModel, Model, load_any, load_model
+from telltree.tree.class_target import ClassTarget
 
 
 def load(
@@ -39,7 +39,7 @@ def _classifier(
     if not isinstance(target, ClassTarget):
         raise ModelFormatError(
             f"{os.fspath(path)!r} holds a model that tells no classes, and is no classifier: read it with "
-            "telltree.tree.model.load_model(path)"
+            "telltree.models.load_model(path)"
         )
     classifier = _tree(model) if isinstance(model, Model) else _forest(model)
     classifier.classes_, classifier.grammar_, classifier.training_ = target.array, model.grammar, model.training

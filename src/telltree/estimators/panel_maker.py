@@ -8,13 +8,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from telltree.amounts import counted
-from telltree.data import Panel
-from telltree.data.panel import Overrides, Repeated
-from telltree.data.records.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
-from telltree.data.records.frames import is_frame
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import remember
+from telltree.panel import Panel
+from telltree.panel.arrays import CUBE_LAYOUTS, LIST_LAYOUTS, is_frame
+from telltree.panel.panel import Overrides, Repeated
+from telltree.text import counted
 
 
 class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from telltree.errors import SettingsError
-from telltree.writing import would_replace, write_whole
+from telltree.files import would_replace, write_whole
 
 if TYPE_CHECKING:
     from telltree.estimators.classifier import GrammarTreeClassifier
@@ -22,7 +22,7 @@ def save(
     overwrite: bool = False,
 ) -> None:
     """Write a fitted classifier to a file, whole or not at all."""
-    from telltree.tree.model.encode import encode
+    from telltree.models.encode import encode
 
     target = Path(path)
     if target.is_dir() or (would_replace(target) and not overwrite):

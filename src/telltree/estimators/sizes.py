@@ -3,7 +3,7 @@
 from telltree.defaults import FOLDS
 from telltree.estimators.classifier import GrammarTreeClassifier
 from telltree.tree import Bits
-from telltree.tree.growth.settings import Optimal
+from telltree.tree.growth import Optimal
 from telltree.tree.induction import DEFAULT_FITNESS
 
 INSTEAD = f"cross-validation, cv={FOLDS} or --cv {FOLDS}, chooses by balanced accuracy instead"

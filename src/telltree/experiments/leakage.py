@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.errors import SettingsError
 from telltree.estimators import GrammarTreeClassifier
-from telltree.experiments.study import Study
+from telltree.experiments.studies import Study
 from telltree.search import GeneticProgramming, MonteCarlo, Search
 from telltree.tree.tree import Node
 

@@ -1,23 +1,154 @@
 """Run an experiment: plan its runs, skip those that are done, do the others in parallel, and summarise."""
 
+import json
+import math
 import os
+import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
+from dataclasses import asdict, fields
 from functools import partial
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-from telltree.errors import SettingsError
-from telltree.experiments.experiment import Experiment, ModelResult
+from telltree.checks import is_whole, require_whole
+from telltree.errors import DataError, SettingsError
 from telltree.experiments.models import Model, Telltree, choose_models, compile_all, further_searches, searches_of
-from telltree.experiments.progress import Clock, Progress
-from telltree.experiments.store import Store
-from telltree.experiments.studies import study_named
-from telltree.experiments.study import Study
+from telltree.experiments.results import Experiment, ModelResult
+from telltree.experiments.studies import Study, study_named
 from telltree.experiments.trial import Run, Task, run_key
+from telltree.scale.dask import Cluster
+from telltree.scale.processes import finished, processes_for, stop
 from telltree.search import Search
-from telltree.tree.cluster import Cluster
-from telltree.tree.processes import finished, processes_for, stop
-from telltree.whole import require_whole
+
+# ---- Finished runs in a file, one line of JSON each, so that an interrupted experiment can be resumed.
+
+_BEGINNING = b'{"key": "'  # of every line
+
+
+class Store:
+    """The runs of a file, which may exist already; None keeps them only in memory.
+
+    A last line without an end is what a crash leaves of a run: it is dropped. Any other line that is no run means that
+    the file is something else, and it is left as it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self._path = None if path is None else Path(path)
+        self.runs: dict[tuple[str, int], Run] = {}
+        if self._path is not None:
+            self._open(self._path)
+
+    def add(self, run: Run) -> None:
+        """Store a run; when this returns, it is on disk."""
+        self.runs[run.key, run.trial] = run
+        if self._path is not None:
+            line = json.dumps(asdict(run), allow_nan=False).encode() + b"\n"
+            try:
+                with open(self._path, "ab") as file:
+                    file.write(line)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                raise DataError(f"{self._path}: cannot be written: {error}") from None
+
+    def _open(self, path: Path) -> None:
+        """Read what is there, and check before any work that the file can be written."""
+        try:
+            with open(path, "ab+") as file:
+                file.seek(0)
+                *lines, torn = file.read().split(b"\n")
+                if not (torn.startswith(_BEGINNING) or _BEGINNING.startswith(torn)):
+                    raise DataError(_foreign(path, len(lines) + 1))
+                for number, line in enumerate(lines, 1):
+                    run = _run(line, path, number)
+                    self.runs[run.key, run.trial] = run
+                if torn:
+                    file.truncate(sum(len(line) + 1 for line in lines))
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read and written: {error}") from None
+
+
+def _run(line: bytes, path: Path, number: int) -> Run:
+    try:
+        values = json.loads(line)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict) or set(values) != {f.name for f in fields(Run)}:
+        raise DataError(_foreign(path, number))
+    if not all(_fits(name, value) for name, value in values.items()):
+        raise DataError(_foreign(path, number))
+    return Run(**values)
+
+
+def _fits(name: str, value: Any) -> bool:
+    if name in ("key", "model"):
+        return isinstance(value, str)
+    if name == "trial":
+        return is_whole(value, 0)
+    return (name == "terminals" and value is None) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _foreign(path: Path, number: int) -> str:
+    return f"{path}, line {number}: not a finished run of an experiment; name another file, or a new one"
+
+
+# ---- The progress of an experiment, and an estimate of the time left.
+
+
+class Progress(NamedTuple):
+    """What an experiment reports when it starts and after each run."""
+
+    done: int
+    """Runs that are finished, including those found in the file of an earlier call."""
+    total: int
+    run: Run | None
+    """The run that just finished; None at the start."""
+    seconds: float
+    """Since the start of this call."""
+    seconds_left: float | None
+    """An estimate; None as long as there is no basis for one."""
+
+
+class Clock:
+    """Estimates the time left from how long each model took so far."""
+
+    def __init__(self, to_do: Iterable[str], total: int, known: Iterable[Run]) -> None:
+        """Start with the model of each run to do, and the times of earlier calls."""
+        self._left = Counter(to_do)
+        self._total = total
+        self._took: dict[str, list[float]] = defaultdict(list)
+        for run in known:
+            self._took[run.model].append(run.seconds)
+        self._start, self._worked = time.monotonic(), 0.0
+        self._began = self._start
+
+    def finished(self, run: Run | None) -> Progress:
+        """Count a run; returns the progress of the experiment."""
+        if run is not None:
+            if not self._worked:  # until then, processes were starting
+                self._began = max(self._start, time.monotonic() - run.seconds)
+            self._left[run.model] -= 1
+            self._took[run.model].append(run.seconds)
+            self._worked += run.seconds
+        seconds = time.monotonic() - self._start
+        return Progress(self._total - self._left.total(), self._total, run, seconds, self._estimate())
+
+    def _estimate(self) -> float | None:
+        every = [took for runs in self._took.values() for took in runs]
+        if not self._worked:
+            return None
+        mean = sum(every) / len(every)
+        work = sum(
+            count * (sum(self._took[name]) / len(self._took[name]) if self._took[name] else mean)
+            for name, count in self._left.items()
+        )
+        # Learning is not all the time, and there may be several processes: scale by the progress so far.
+        return work * (time.monotonic() - self._began) / self._worked
+
+
+# ---- Run an experiment: plan its runs, skip those that are done, do the others in parallel, and summarise.
 
 
 def run_experiment(

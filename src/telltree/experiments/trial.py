@@ -1,12 +1,81 @@
-"""One model in one trial: the unit of work that runs in parallel, is stored in files and is never run twice."""
+"""Trials: which records each learns from, one model in one of them, and its metrics."""
 
 import hashlib
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from telltree.experiments.metrics import score
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.errors import DataError
 from telltree.experiments.models import Model
-from telltree.experiments.splits import seed_for, split
-from telltree.experiments.study import Study
+from telltree.experiments.studies import Study
+
+# ---- Trials: which records each learns from, and the seeds. All depend only on the experiment's seed.
+
+TEST_SHARE = 0.3
+
+Positions = NDArray[np.int64]
+
+
+def seed_for(seed: int, *place: int) -> int:
+    """A seed for one place in an experiment, such as a trial; it does not depend on other places."""
+    return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint32)[0])
+
+
+def split(y: NDArray[Any], seed: int, trial: int) -> tuple[Positions, Positions]:
+    """The positions of the records to learn from and to test on: stratified, random, 70 to 30."""
+    from sklearn.model_selection import StratifiedShuffleSplit
+
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) < 2 or counts.min() < 2:
+        raise DataError(
+            f"a trial needs at least two classes of at least two records each, to learn from and to test on; found "
+            f"{dict(zip(classes.tolist(), counts.tolist(), strict=True))}"
+        )
+    shuffle = StratifiedShuffleSplit(1, test_size=TEST_SHARE, random_state=seed_for(seed, trial))
+    train, test = next(shuffle.split(y, y))
+    return train, test
+
+
+# ---- How good predictions are, and summaries of many trials.
+
+
+class Scores(NamedTuple):
+    """Accuracy, and the macro averages: means over the classes, each of equal weight."""
+
+    accuracy: float
+    f1: float
+    precision: float
+    recall: float
+
+
+def score(truth: NDArray[Any], predicted: NDArray[Any], classes: Sequence[Any]) -> Scores:
+    """Compare predictions with the truth; a class that is never predicted has precision 0."""
+    from sklearn.metrics import precision_recall_fscore_support
+
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        truth, predicted, labels=list(classes), average="macro", zero_division=0
+    )
+    return Scores(float(np.mean(truth == predicted)), float(f1), float(precision), float(recall))
+
+
+class Summary(NamedTuple):
+    """The mean of a figure over trials, and its standard error, which is unknown for one trial."""
+
+    mean: float
+    error: float | None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Summary":
+        """Summarise at least one value."""
+        error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
+        return cls(float(np.mean(values)), error)
+
+
+# ---- One model in one trial: the unit of work that runs in parallel, is stored in files and is never run twice.
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,11 @@
 """Why, in words: English, questions, categories, the rule table, and the steps that decided."""
 
-from telltree.explain.ask import Answer, ClassAnswer, ask
+from telltree.explain.ask import Answer, ClassAnswer, Verdict, ask
 from telltree.explain.categories import Categories, Category, categories_text, categorize, sentence
 from telltree.explain.english import Style, english, plain
-from telltree.explain.evidence import Margins, decisive_step, decisive_steps
+from telltree.explain.evidence import Margins, Moments, Turn, decisive_step, decisive_steps, turn_of, way_of
 from telltree.explain.implication import redundant, shown
-from telltree.explain.moments import Moments
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
-from telltree.explain.verdict import Verdict
-from telltree.explain.way import Turn, turn_of, way_of
 
 __all__ = [
     "Answer",

@@ -1,5 +1,7 @@
-"""Asking: how many records something is true of, in which classes, when, and which records."""
+"""Questions: of how many records something is true, in which classes, when, and which records."""
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
@@ -7,20 +9,221 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from telltree.amounts import counted, percent, times_all
-from telltree.data import Panel, check_labels
-from telltree.errors import DataError, SettingsError
+from telltree.engine import Formula
+from telltree.engine.three_valued import possibly, settled, surely
+from telltree.english.read import read_sentence
+from telltree.english.suggest import with_suggestion
+from telltree.english.vocabulary import is_clause, vocabulary
+from telltree.english.words import Kind, bare_or_quoted, numeral, stands_bare, tokens_of
+from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
 from telltree.explain.english import Style, check_style, english
-from telltree.explain.evidence import Margins
-from telltree.explain.moments import Moments, has_moments, how_decided
-from telltree.explain.question import read_question
-from telltree.explain.verdict import Verdict, verdict_of
-from telltree.explain.way import why_unknown
-from telltree.logic import Formula
-from telltree.logic.unknown import possibly, settled, surely
-from telltree.operators import UserFunction
-from telltree.shares import wilson
-from telltree.visible import visible
+from telltree.explain.evidence import Margins, Moments, Turn, has_moments, how_decided, turn_of, why_unknown
+from telltree.logic import Expression, UserFunction
+from telltree.panel import UNSEEN, Column, ColumnType, Panel, Schema, check_labels
+from telltree.panel.dates import number_text, time_text
+from telltree.panel.decode import decoded
+from telltree.panel.how_read import StepLength
+from telltree.panel.schema import require_known
+from telltree.panel.units import is_unit
+from telltree.proportions import wilson
+from telltree.text import counted, percent, times_all, visible
+
+# ---- Questions: a formula, or plain English, read against the columns of a panel.
+
+_SIGNS = re.compile(r"[<>=≤≥∧∨¬⇒]|\w\(")
+"""Signs that formulas have; of these, people type only comparisons in sentences too."""
+_FORMULA = re.compile(r"[∧∨¬⇒]|\w\(")
+"""Signs that only formulas have."""
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
+
+
+def read_question(
+    question: str | Formula, panel: Panel, functions: Sequence[UserFunction] = ()
+) -> tuple[Formula, Schema]:
+    """The formula that a question asks about, and the panel's schema as the question speaks of it.
+
+    A text is read as a formula, or else as English, in which a column without a unit may be given one: "below 2.8 bar".
+    If it is neither, a SpeechError or GrammarError describes the reading that was more likely meant.
+    """
+    if isinstance(question, Formula):
+        for name in question.expression.attributes():
+            require_known(name, panel.schema.names, "column")
+        return question, panel.schema
+    if not isinstance(question, str):
+        raise SettingsError(f"a question is a text or a Formula, got {question!r:.80}")
+    try:
+        return Formula.parse(question, panel.schema, functions=functions, step=panel.step), panel.schema
+    except GrammarError as error:
+        as_formula = error
+    try:
+        return _from_english(question, panel.schema, functions, panel.step)
+    except SpeechError as error:
+        raise _likelier(question, as_formula, error) from None
+
+
+def _from_english(
+    text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
+) -> tuple[Formula, Schema]:
+    def reading(said: str) -> tuple[Formula, Schema]:
+        return _with_said_units(said, schema, functions, step)
+
+    try:
+        return reading(text)
+    except SpeechError as error:
+        raise with_suggestion(error, text, reading, vocabulary(schema, tuple(functions))) from None
+
+
+def _with_said_units(
+    text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
+) -> tuple[Formula, Schema]:
+    """The formula that a text says, and the schema with the units that it gives to columns without one."""
+
+    def reach(known: Schema) -> tuple[float, Expression | SpeechError]:
+        """How far the text can be read, and the result."""
+        try:
+            return float("inf"), read_sentence(text, known, functions=functions, step=step, suggest=False)
+        except SpeechError as error:
+            return error.place or 0, error
+
+    far, found = reach(schema)
+    while isinstance(found, SpeechError):
+        further = ((known, *reach(known)) for known in _with_units(text, schema, found))
+        better = next((made for made in further if made[1] > far), None)
+        if better is None:
+            raise found
+        schema, far, found = better
+    return Formula(found), schema
+
+
+def _with_units(text: str, schema: Schema, error: SpeechError) -> Iterator[Schema]:
+    """The schema with a unit for one of the columns without one, if the text stops at what may be a unit."""
+    unit = _unit(text, error.place)
+    if unit is None:
+        return
+    for column in schema.values():
+        if column.type is ColumnType.REAL and column.unit is None and (column.words in text or column.name in text):
+            yield Schema(replace(other, unit=unit) if other is column else other for other in schema.values())
+
+
+def _unit(text: str, place: int | None) -> str | None:
+    """The unit at this place, behind a number or attached to one; None if no unit that telltree knows is there.
+
+    Any other word would be taken for a unit, and then its meaning for the number would be lost: "50 thousand".
+    """
+    tokens = tokens_of(text)
+    for at, token in enumerate(tokens):
+        if token.place == place and token.kind is Kind.WORD:
+            number = numeral(tokens, at)
+            attached = "" if number is None else number.rest
+            before = [numeral(tokens, i) for i in range(max(at - 8, 0), at)]
+            behind = any(found and at - len(before) + i + found.length == at for i, found in enumerate(before))
+            word = (attached or (token.text if behind else "")).rstrip(".?")
+            known = is_unit(word) and stands_bare(word) and attached not in ("m", "K")  # "50m" may be 50 million
+            return word if known else None
+    return None
+
+
+def _likelier(text: str, formula: GrammarError, english: SpeechError) -> GrammarError | SpeechError:
+    """The error of the reading that was meant: English if it got further, or if nothing looks like a formula."""
+    lines = text.split("\n")[: (formula.line or 1) - 1]
+    reached = sum(len(line) + 1 for line in lines) + (formula.column or 1)
+    told: GrammarError | SpeechError
+    if (english.place or 1) > reached or not _SIGNS.search(_QUOTED.sub("", text)):
+        told, cause = SpeechError(f"the question cannot be read as English: {english}"), vars(english)
+    else:
+        sentence = None if _FORMULA.search(text) else english.suggestion
+        remedy = "" if sentence is None else f"; try: {sentence}"
+        told, cause = GrammarError(f"the question cannot be read as a formula: {formula}{remedy}"), vars(formula)
+    vars(told).update(cause)  # the places
+    return told
+
+
+# ---- One record's answer to a question: whether it is true, when that was decided, and by what margin.
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one record; `str(verdict)` is a text to read aloud."""
+
+    record: Any
+    """Its id."""
+    turn: Turn
+    """Whether it is true, which step decided, and the margin."""
+    when: str | None
+    """When that was: "first held at 12 s (step 12)"; None if no step stands out."""
+    values: tuple[str, ...]
+    """The values of the question's columns at that step."""
+
+    def __str__(self) -> str:
+        if self.turn.unknown is not None:
+            return visible(f"unknown of record {self.record}: {self.turn.unknown}")
+        verdict = "true" if self.turn.holds else "not true"
+        lines = [f"{verdict} of record {self.record}{_margin(self.turn)}"]
+        if not self.turn.holds:
+            lines.append(f"  instead, {self.turn.english}")
+        if self.when is not None:
+            lines.append(f"  {self.when}: {', '.join(self.values)}")
+        return visible("\n".join(lines))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        turn = {**asdict(self.turn), "formula": str(self.turn.formula)}
+        return {"record": self.record, **turn, "when": self.when, "values": list(self.values)}
+
+
+def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str], style: Style = "plain") -> Verdict:
+    """The verdict on a record, by its position in the panel; `missing` names the columns that may miss values."""
+    turn = turn_of(formula, panel, record, missing=missing, style=style)
+    how = how_decided(formula, turn.holds)
+    all_alike = how.startswith("came nearest") and turn.unit is None  # no distance could be smaller
+    when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(turn, panel, record)}"
+    names = dict.fromkeys(formula.expression.attributes())
+    values = tuple(_values(panel, names, record, turn.step))
+    return Verdict(panel.ids.tolist()[record], turn, when, values)
+
+
+def _moment(turn: Turn, panel: Panel, record: int) -> str:
+    """The step that decided, and its time or date."""
+    time = time_text(panel, record, turn.step)
+    if time is None:
+        return f"step {turn.step}"
+    return f"{time if panel.time_unit or turn.date else f't = {time}'} (step {turn.step})"
+
+
+def _margin(turn: Turn) -> str:
+    """A margin with a distance, in words."""
+    if turn.unit is None:
+        return ""
+    if turn.unit == "steps":
+        return f", by a margin of {turn.distance[1:]}"  # without its sign
+    size = f"{abs(turn.margin):.2g}"
+    return f", by a margin of {size} standard deviation{'' if size == '1' else 's'}"
+
+
+def _values(panel: Panel, names: dict[str, None], record: int, step: int) -> Iterator[str]:
+    """The values of columns at a step, each in words."""
+    words = vocabulary(panel.schema)
+    for name in names:
+        column, codes = panel.schema[name], panel.values(name, record)[step : step + 1]
+        value = decoded(column, codes)[0]
+        if column.type is ColumnType.BOOLEAN and value is not None:
+            yield str(words.clause(column, bool(value)) or f"it is false that {words.noun(column)}")
+        elif is_clause(column):
+            yield f"it is unknown whether {words.noun(column)}"
+        else:
+            unseen = column.type is ColumnType.CATEGORICAL and codes[0] == UNSEEN
+            yield f"{words.noun(column)} is {'none of its categories' if unseen else _value(column, value)}"
+
+
+def _value(column: Column, value: Any) -> str:
+    if value is None or (column.type is ColumnType.REAL and math.isnan(value)):
+        return "missing"
+    if column.type is ColumnType.REAL:
+        return f"{number_text(float(value))} {column.unit}" if column.unit else number_text(float(value))
+    return bare_or_quoted(value, numbers=True)
+
+
+# ---- Asking: how many records something is true of, in which classes, when, and which records.
 
 _MEMBERS = 5  # members that a text names
 _CLASSES = 12  # classes that get a line in a text

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from telltree.amounts import counted
-from telltree.data import Schema
 from telltree.explain.english import Style, check_style, english
-from telltree.operators import Expression, Operator, Type, UserFunction
-from telltree.operators.expression import Number
-from telltree.operators.numbers import number_text
-from telltree.operators.table import AND, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, OR
+from telltree.logic import Expression, Operator, Type, UserFunction
+from telltree.logic.expression import Number
+from telltree.logic.operators import AND, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, OR
+from telltree.logic.types import number_text
+from telltree.panel import Schema
+from telltree.text import counted
 from telltree.tree import Tree
 
 _SHOWN = 10

@@ -1,25 +1,206 @@
 """English: what formulas say, as a person would say it, or in the paper's form."""
 
-from collections.abc import Container, Sequence
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Literal, get_args
 
-from telltree.data import Schema
-from telltree.data.how_read import StepLength
+from telltree.engine import Formula
+from telltree.engine.three_valued import asked_missing, possibly
+from telltree.english import plain as plain_expression
+from telltree.english import say, term_of
+from telltree.english.normal_form import same
+from telltree.english.nouns import filled
+from telltree.english.possible import Possible
+from telltree.english.say import spoken
+from telltree.english.terms import TRUE, All, has_own_words
+from telltree.english.when import with_open
 from telltree.errors import SettingsError, SpeechError
-from telltree.explain.paper_english import paper_english
-from telltree.logic import Formula
-from telltree.logic.unknown import asked_missing, possibly
-from telltree.operators import Expression, UserFunction
-from telltree.operators.table import AND
-from telltree.speech import plain as plain_expression
-from telltree.speech import say, term_of
-from telltree.speech.possible import Possible
-from telltree.speech.same import same
-from telltree.speech.say import spoken
-from telltree.speech.terms import TRUE, All
-from telltree.speech.unless import with_open
-from telltree.visible import visible
+from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction, operator_named
+from telltree.logic.operators import (
+    AND,
+    COMPARISONS,
+    COUNT,
+    DIFFERENCE,
+    EQUAL,
+    EVENTUALLY,
+    GLOBALLY,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    MIRRORED,
+    MISSING,
+    NOT,
+    Operator,
+)
+from telltree.logic.types import number_text
+from telltree.panel import Schema
+from telltree.panel.how_read import StepLength
+from telltree.panel.schema import require_known
+from telltree.text import visible
+
+# ---- Comparisons of counts: what they count, and how a count is told.
+
+_ASKED = {
+    LESS: "fewer than", LESS_EQUAL: "at most", GREATER: "more than", GREATER_EQUAL: "at least", EQUAL: "exactly"
+}  # fmt: skip
+
+
+def compares_counts(e: Expression) -> bool:
+    """Whether an expression compares counts, and so has one answer for the whole record."""
+    return isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN
+
+
+def timeless(e: Expression) -> bool:
+    """Tell whether a formula has the same answer at every step, because all that it speaks of are counts."""
+    joins = isinstance(e.head, Operator) and e.head.joins
+    return compares_counts(e) or (joins and all(map(timeless, e.operands)))
+
+
+def counted_conditions(e: Expression) -> tuple[Expression, ...]:
+    """The distinct operands that a comparison counts, in order of appearance."""
+    return tuple(dict.fromkeys(_counted(e)))
+
+
+def _counted(e: Expression) -> Iterator[Expression]:
+    if e.head is COUNT:
+        yield e.args[0]
+    else:
+        for arg in e.args:
+            yield from _counted(arg)
+
+
+def count_text(comparison: Expression, total: int) -> str:
+    """A count beside what is asked of it, "12 of more than 16", or alone if it is not compared with a number."""
+    head, (left, right) = comparison.head, comparison.args
+    assert isinstance(head, Operator)
+    if isinstance(left.head, Number):
+        head, left, right = operator_named(MIRRORED[head.name]), right, left
+    if left.head is COUNT and isinstance(right.head, Number):
+        return f"{total} of {_ASKED[head]} {number_text(right.head.value)}"
+    return str(total)
+
+
+# ---- English in the paper's form: operator by operator, with square brackets around parts that might be misread.
+
+_TEMPORAL = (EVENTUALLY, GLOBALLY)
+_NEGATED = {EVENTUALLY: "at no point, {0}", GLOBALLY: "not for all time, {0}", MISSING: "{0} is not missing"}
+_OPPOSITE = {LESS: GREATER_EQUAL, GREATER_EQUAL: LESS, GREATER: LESS_EQUAL, LESS_EQUAL: GREATER}
+_STEPS = re.compile(r"(?<!to )(\{(\d)\} step)s\b")
+_OF_CATEGORIES = "{0} is {1}"
+
+
+def paper_english(e: Expression, schema: Schema, missing: Container[str] | None = None) -> str:
+    """What a formula says: "at some point, [advisory is active] and [[vertical rate] is less than 2]".
+
+    A grammar rule's own sentence takes precedence over its operator's. Only for columns that may miss values
+    (`missing`), a negated comparison gets "(or is missing)", and a negated Boolean column "(or it is missing)".
+    """
+    return _Voice(schema, missing).says(e)
+
+
+@dataclass(frozen=True)
+class _Voice:
+    schema: Schema
+    missing: Container[str] | None
+
+    def says(self, e: Expression, unit: str | None = None) -> str:
+        """The sentence of an expression, without brackets around it; `unit` is for a constant."""
+        if has_own_words(e):
+            return self._own_words(e)
+        match e.head:
+            case Attribute(name=name):
+                require_known(name, self.schema.names, "column")
+                return self.schema[name].words
+            case Number(value=value):
+                return number_text(value) + (f" {unit}" if unit else "")
+            case Level(name=name):
+                return name or '""'
+            case Operator() | UserFunction():
+                return self._negation(e.args[0]) if e.head is NOT else self._sentence(_template(e), e)
+        return str(e)  # a hole or a random constant: a rule's template, not yet a formula
+
+    def _own_words(self, e: Expression) -> str:
+        """The sentence of the rule that wrote the expression: literally, so without our units."""
+        assert e.english is not None
+        renames = e.parts == (e,)  # the rule is a mere renaming: its user brackets the whole
+        follows = e.head in _TEMPORAL and e.parts == e.args
+        parts = [self.says(part) if renames or follows else self._operand(part) for part in e.parts]
+        return filled(e.english, parts)
+
+    def _sentence(self, template: str, e: Expression) -> str:
+        if e.head in _TEMPORAL:
+            return filled(template, [self.says(e.args[0])])
+        measured = e.head in COMPARISONS or e.head is DIFFERENCE
+        unit = self._unit(e) if measured else None
+        one = [isinstance(arg.head, Number) and arg.head.value == 1 for arg in e.args]
+        template = _STEPS.sub(lambda found: found[1] if one[int(found[2])] else found[0], template)
+        return filled(template, [self._operand(arg, unit) for arg in e.args])
+
+    def _operand(self, e: Expression, unit: str | None = None) -> str:
+        said = self.says(e, unit)
+        return said if isinstance(e.head, Number | Level) else f"[{said}]"
+
+    def _negation(self, e: Expression) -> str:
+        if not has_own_words(e):
+            if e.head in COMPARISONS:
+                return self._negated_comparison(e)
+            if e.head in _NEGATED:
+                return self._sentence(_NEGATED[e.head], e)
+            if isinstance(e.head, Attribute) and self._may_miss(e):  # a missing value is not true, so its negation is
+                return f"not [{self.says(e)}] (or it is missing)"
+        return f"not [{self.says(e)}]"
+
+    def _negated_comparison(self, e: Expression) -> str:
+        """No comparison is true of a missing value, so its negation is: it says more than the opposite comparison."""
+        assert isinstance(e.head, Operator)
+        doubtful = any(self._may_miss(arg) for arg in e.args)
+        if not doubtful and e.head in _OPPOSITE and not any(map(_takes_infinities_apart, e.args)):
+            return self._sentence(_OPPOSITE[e.head].english, e)
+        template = _template(e).replace(" is ", " is not ", 1)
+        return self._sentence(template + (" (or is missing)" if doubtful else ""), e)
+
+    def _may_miss(self, e: Expression) -> bool:
+        if e.type is Type.COUNT:
+            return False
+        if isinstance(e.head, Attribute):
+            return self.missing is None or e.head.name in self.missing
+        return isinstance(e.head, UserFunction) or e.has_gaps or any(self._may_miss(arg) for arg in e.args)
+
+    def _unit(self, e: Expression) -> str | None:
+        """The unit of constants that are compared with attributes or subtracted, if the attributes agree."""
+        units = set().union(*(self._units(arg) for arg in e.args))
+        return units.pop() if len(units) == 1 else None
+
+    def _units(self, e: Expression) -> set[str | None]:
+        match e.head:
+            case Attribute(name=name):
+                return {self.schema[name].unit} if name in self.schema else {None}
+            case Number():
+                return set()
+        if isinstance(e.head, Operator) and e.head.traits.keeps_unit:
+            return set().union(*map(self._units, e.signals))
+        return {None}
+
+
+def _template(e: Expression) -> str:
+    assert isinstance(e.head, Operator | UserFunction)
+    if e.head is EQUAL and e.args[0].type is Type.CATEGORICAL_VECTOR:
+        return _OF_CATEGORIES
+    return e.head.english
+
+
+def _takes_infinities_apart(e: Expression) -> bool:
+    """Whether the value may be missing though no column misses any: inf - inf is."""
+    constant = any(isinstance(operand.head, Number) for operand in e.operands)
+    subtracts = isinstance(e.head, Operator) and e.head.traits.subtracts
+    here = subtracts and e.type is Type.REAL_VECTOR and not constant
+    return here or any(map(_takes_infinities_apart, e.operands))
+
+
+# ---- English: what formulas say, as a person would say it, or in the paper's form.
 
 Style = Literal["plain", "paper"]
 
@@ -93,7 +274,7 @@ def plain(formula: Expression | Formula, schema: Schema, missing: Container[str]
 
     Negations stand at the conditions, lists are flat, bounds and levels of one signal are one, and what is implied is
     gone. It answers like the formula on every possible record in which only the columns of `missing` miss values (None:
-    any may). `telltree.speech.cost` is the measure of what is simple.
+    any may). `telltree.english.cost` is the measure of what is simple.
     """
     e = formula.expression if isinstance(formula, Formula) else formula
     return Formula(plain_expression(e, missing, static=static_columns(schema)))

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from telltree.logic import Formula
-from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
-from telltree.operators.cells import Cells
-from telltree.operators.simpler import spelt_out
-from telltree.operators.table import (
+from telltree.engine import Formula
+from telltree.logic import Attribute, Expression, Level, Number, Type
+from telltree.logic.expression import spelt_out
+from telltree.logic.operators import (
     AND,
     BEFORE,
     BEFORE_WITHIN,
@@ -38,6 +37,8 @@ from telltree.operators.table import (
     SINCE,
     UNLESS,
     UNTIL,
+    Cells,
+    Operator,
 )
 
 Branch = tuple[Formula, bool]

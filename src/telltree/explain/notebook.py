@@ -2,12 +2,10 @@
 
 from collections.abc import Container, Iterable, Iterator
 
-from telltree.amounts import counted
-from telltree.data.notebook import escaped
-from telltree.explain.categories import Category
+from telltree.explain.categories import Category, Group, Telling, headline_text, names_of, nested
 from telltree.explain.english import Style, check_style, english
-from telltree.explain.groups import Group, Telling, names_of, nested
-from telltree.explain.headline import headline_text
+from telltree.panel.panel import escaped
+from telltree.text import counted
 from telltree.tree.target import Summary
 from telltree.tree.tree import Leaf, Node, Tree
 

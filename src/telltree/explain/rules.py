@@ -4,11 +4,9 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from telltree.explain.categories import sentence, signed
+from telltree.explain.categories import headline_text, occurred_in_training, sentence, signed
 from telltree.explain.english import Style
-from telltree.explain.headline import headline_text
-from telltree.explain.occurrence import occurred_in_training
-from telltree.operators.expression import conjunction
+from telltree.logic.expression import conjunction
 from telltree.tree.target import Cell, Sureness
 from telltree.tree.tree import Tree
 

@@ -1,7 +1,9 @@
 """Grammars: what may be said about the records of a panel."""
 
+import gc
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import accumulate
@@ -9,34 +11,46 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from telltree.amounts import counted
-from telltree.data import Panel, Schema, check_labels
+from telltree.checks import require_whole
 from telltree.errors import GrammarError, SettingsError
-from telltree.grammar.collecting import collecting_later
-from telltree.grammar.languages.fitting import fitting_definitions
-from telltree.grammar.languages.stock import OPERATORS, stock_definitions
-from telltree.grammar.parse import parse_formula
-from telltree.grammar.rules.match import Matcher
-from telltree.grammar.rules.normal import normal_form, written
-from telltree.grammar.rules.rule import Rule
-from telltree.grammar.rules.sizes import Sizes
-from telltree.grammar.text.amount import room_for
-from telltree.grammar.text.check import check_ends, check_used, mentions, rename_order
-from telltree.grammar.text.draft import lift
-from telltree.grammar.text.infer import infer
-from telltree.grammar.text.levels import check_levels
-from telltree.grammar.text.parameters import check_parameters
-from telltree.grammar.text.printing import grammar_text
-from telltree.grammar.text.resolve import resolve
-from telltree.grammar.text.source import Definition
-from telltree.grammar.text.syntax import check_size, parse_grammar
-from telltree.operators import Attribute, Expression, UserFunction
-from telltree.operators.expression import Head, RandomNumber
-from telltree.whole import require_whole
+from telltree.grammar.check import check_ends, check_levels, check_parameters, check_used, infer, mentions, rename_order
+from telltree.grammar.default_language import fitting_definitions
+from telltree.grammar.generic_language import OPERATORS, stock_definitions
+from telltree.grammar.normal_form import Matcher, Rule, Templates, normal_form, written
+from telltree.grammar.parser import check_size, parse_expression, parse_grammar, room_for
+from telltree.grammar.printing import grammar_text
+from telltree.grammar.resolve import Resolver, resolve
+from telltree.grammar.sizes import Sizes
+from telltree.grammar.syntax_tree import Definition, Draft, Option, Pick, Place, Source, lift
+from telltree.logic import Attribute, Expression, Type, UserFunction
+from telltree.logic.expression import Head, RandomNumber
+from telltree.panel import Panel, Schema, check_labels
+from telltree.panel.how_read import StepLength
+from telltree.text import counted
 
 if TYPE_CHECKING:
-    from telltree.grammar.derivations.derivation import Derivation
-    from telltree.grammar.rules.tables import Tables
+    from telltree.grammar.derivation import Derivation
+    from telltree.grammar.tables import Tables
+
+
+# ---- Pause the garbage collector while a grammar is built.
+
+
+@contextmanager
+def collecting_later() -> Iterator[None]:
+    """Pause the garbage collector: thousands of columns make a million small objects, none of them in a cycle, and the
+    collector would scan every object of the process again and again.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+# ---- Grammars: what may be said about the records of a panel.
 
 _MOST_CODON = 2**31 - 1  # the largest value of a codon
 
@@ -200,7 +214,7 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The rules packed for compiled code."""
-        from telltree.grammar.rules.tables import Tables
+        from telltree.grammar.tables import Tables
 
         return Tables.of(self.rules, self.symbols)
 
@@ -209,7 +223,7 @@ class Grammar:
 
         A random constant matches any number in its range.
         """
-        from telltree.grammar.derivations.derivation import Derivation
+        from telltree.grammar.derivation import Derivation
 
         if isinstance(formula, str):
             formula = parse_formula(formula, self.schema, functions=self.functions)
@@ -221,9 +235,8 @@ class Grammar:
 
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
         """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
-        from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
-        from telltree.grammar.derivations.growing import deepest
-        from telltree.grammar.derivations.population import Population
+        from telltree.grammar.derivation import Population
+        from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw
 
         require_whole("seed", seed, 0, 2**64 - 1)
         self.check_depth(max_depth)
@@ -240,9 +253,8 @@ class Grammar:
         A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
         codon mod choices. After the last codon, reading starts again at the first, up to `wraps` times.
         """
-        from telltree.grammar.derivations.genomes import decode
-        from telltree.grammar.derivations.growing import deepest
-        from telltree.grammar.derivations.population import Population
+        from telltree.grammar.derivation import Population
+        from telltree.grammar.draw import decode, deepest
 
         self.check_depth(max_depth)
         self._refuse_random("decoded")
@@ -261,7 +273,7 @@ class Grammar:
 
     def width(self, max_depth: int) -> int:
         """How many rules the longest derivation of this depth can have. Cached, because `row_width` is slow."""
-        from telltree.grammar.derivations.growing import row_width
+        from telltree.grammar.draw import row_width
 
         if max_depth not in self._widths:
             self._widths[max_depth] = row_width(self.tables, max_depth)
@@ -301,7 +313,7 @@ class Grammar:
 
     def enumerate(self, max_size: int) -> Iterator["Derivation"]:
         """All derivations that write at most `max_size` terminals, one at a time: by size, then in rule order."""
-        from telltree.grammar.derivations.derivation import Derivation
+        from telltree.grammar.derivation import Derivation
 
         self._refuse_random("enumerated")
         return (Derivation(self, numbers) for numbers in self._sizes.enumerate(self.start, max_size))
@@ -371,3 +383,47 @@ def _heads(rules: Iterable[Rule]) -> list[Head]:
 
 def _schema(data: Panel | Schema) -> Schema:
     return data if isinstance(data, Schema) else data.schema
+
+
+# ---- Formulas from text, without a grammar.
+
+
+def parse_formula(
+    text: str, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
+) -> Expression:
+    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema.
+
+    `step` is the length of a step and its unit, for windows that are written as times.
+    """
+    return expression_of(parse_expression(text), schema, functions=functions, step=step)
+
+
+def expression_of(
+    source: Source, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
+) -> Expression:
+    """The same, of a text that was parsed."""
+    draft = Resolver(schema, functions, frozenset(), step).draft(source)
+    for place in _choices(draft):
+        raise GrammarError("a formula says one thing: choices, sets and random constants are for grammars", *place)
+    whole = {"the text": (Option(draft),)}
+    found = Templates({}, {}).of(draft)
+    if not _is_boolean(found):
+        infer(whole, "the text", mentions(whole))  # which says where it does not fit, and why
+    check_levels(whole, schema)
+    check_parameters(whole)
+    return found
+
+
+def _is_boolean(expression: Expression) -> bool:
+    try:
+        return expression.type is Type.BOOLEAN
+    except ValueError:
+        return False
+
+
+def _choices(draft: Draft) -> Iterator[Place]:
+    if isinstance(draft, Pick) or isinstance(draft.head, RandomNumber):
+        yield draft.place
+        return
+    for arg in draft.args:
+        yield from _choices(arg)

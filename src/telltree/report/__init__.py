@@ -9,30 +9,30 @@ from telltree.extras import extras
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
-    from telltree.report.figures.category import plot_category as plot_category
-    from telltree.report.figures.collage import plot_collage as plot_collage
-    from telltree.report.figures.confusion import plot_confusion as plot_confusion
-    from telltree.report.figures.encounters import draw_encounter as draw_encounter
-    from telltree.report.figures.encounters import plot_encounter as plot_encounter
-    from telltree.report.figures.front import plot_front as plot_front
-    from telltree.report.figures.record import plot_record as plot_record
-    from telltree.report.figures.search import plot_search as plot_search
-    from telltree.report.figures.tree import plot_tree as plot_tree
-    from telltree.report.page.page import report_html as report_html
-    from telltree.report.page.page import write_report as write_report
+    from telltree.report.category_figure import plot_category as plot_category
+    from telltree.report.category_figure import plot_collage as plot_collage
+    from telltree.report.encounter_figures import draw_encounter as draw_encounter
+    from telltree.report.encounter_figures import plot_encounter as plot_encounter
+    from telltree.report.page import report_html as report_html
+    from telltree.report.page import write_report as write_report
+    from telltree.report.record_figure import plot_record as plot_record
+    from telltree.report.score_figures import plot_confusion as plot_confusion
+    from telltree.report.score_figures import plot_front as plot_front
+    from telltree.report.score_figures import plot_search as plot_search
+    from telltree.report.tree_figure import plot_tree as plot_tree
 
 _HOMES = {
-    "draw_encounter": "figures.encounters",
-    "plot_category": "figures.category",
-    "plot_collage": "figures.collage",
-    "plot_confusion": "figures.confusion",
-    "plot_encounter": "figures.encounters",
-    "plot_front": "figures.front",
-    "plot_record": "figures.record",
-    "plot_search": "figures.search",
-    "plot_tree": "figures.tree",
-    "report_html": "page.page",
-    "write_report": "page.page",
+    "draw_encounter": "encounter_figures",
+    "plot_category": "category_figure",
+    "plot_collage": "category_figure",
+    "plot_confusion": "score_figures",
+    "plot_encounter": "encounter_figures",
+    "plot_front": "score_figures",
+    "plot_record": "record_figure",
+    "plot_search": "score_figures",
+    "plot_tree": "tree_figure",
+    "report_html": "page",
+    "write_report": "page",
 }
 
 __all__ = list(_HOMES)

@@ -5,17 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.checks import MOST_INDIVIDUALS, require_not_negative, require_share, require_whole
 from telltree.errors import CheckpointError
 from telltree.grammar import Grammar
-from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
-from telltree.grammar.derivations.levels import Levels
-from telltree.grammar.derivations.population import Population
-from telltree.grammar.derivations.weighing import own_shares
-from telltree.search.elite import Elite
-from telltree.search.search import Breeder, Search, Task
-from telltree.search.settings import MOST_INDIVIDUALS, require_not_negative, require_share
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import NO_ROW, Lanes, Levels, draw
+from telltree.grammar.random_streams import own_shares
+from telltree.search.search import Breeder, Elite, Search, Task
 from telltree.search.state import Given, State, together
-from telltree.whole import require_whole
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,25 +8,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, inline, kernel, lesser, small
-from telltree.errors import CheckpointError, SettingsError
-from telltree.grammar import Grammar
-from telltree.grammar.derivations.genomes import read_genome
-from telltree.grammar.derivations.growing import deepest, holes_room
-from telltree.grammar.derivations.naming import FREE, place_of
-from telltree.grammar.derivations.population import Population
-from telltree.grammar.derivations.streams import after, below_of, first_state, mix, unit_of
-from telltree.search.memory import Memory
-from telltree.search.search import Breeder, Search, Task
-from telltree.search.settings import (
+from telltree.checks import (
     MOST_CODONS,
     MOST_INDIVIDUALS,
     PaperExperiment,
     require_experiment,
     require_share,
+    require_whole,
 )
+from telltree.compiled import at, borrowed, inline, kernel, lesser, small
+from telltree.errors import CheckpointError, SettingsError
+from telltree.grammar import Grammar
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import deepest, holes_room, read_genome
+from telltree.grammar.random_streams import FREE, after, below_of, first_state, mix, place_of, unit_of
+from telltree.search.search import Breeder, Memory, Search, Task
 from telltree.search.state import Given, State
-from telltree.whole import require_whole
 
 _CODON = np.uint64(2**31 - 1)
 _ATTEMPTS = 6

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.checks import PaperExperiment, require_experiment
 from telltree.grammar import Grammar
-from telltree.grammar.derivations.drawing import NO_ROW, Lanes, Simplest, draw
-from telltree.grammar.derivations.growing import deepest
-from telltree.grammar.derivations.naming import FREE
-from telltree.grammar.derivations.population import Population
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import NO_ROW, Lanes, Simplest, deepest, draw
+from telltree.grammar.random_streams import FREE
 from telltree.search.search import Breeder, Search, Task
-from telltree.search.settings import PaperExperiment, require_experiment
 from telltree.search.state import Given, State
 
 _BATCH = 2_048

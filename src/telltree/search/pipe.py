@@ -7,18 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.checks import MOST_INDIVIDUALS, require_positive, require_share, require_whole
 from telltree.compiled import kernel
 from telltree.errors import CheckpointError
 from telltree.grammar import Grammar
-from telltree.grammar.derivations.growing import deepest
-from telltree.grammar.derivations.population import Population
-from telltree.grammar.derivations.prototype_tree import PrototypeTree
-from telltree.grammar.derivations.streams import after, first_state, mix, unit_of
-from telltree.search.elite import Elite
-from telltree.search.search import Breeder, Search, Task
-from telltree.search.settings import MOST_INDIVIDUALS, require_positive, require_share
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import deepest
+from telltree.grammar.prototype_tree import PrototypeTree
+from telltree.grammar.random_streams import after, first_state, mix, unit_of
+from telltree.search.search import Breeder, Elite, Search, Task
 from telltree.search.state import Given, State, together
-from telltree.whole import require_whole
 
 _HALVINGS = 50
 """How often to halve where the chances that are looked for may lie."""

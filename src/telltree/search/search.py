@@ -2,7 +2,7 @@
 
 import abc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -10,19 +10,317 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.errors import CheckpointError, SettingsError
+from telltree.checks import MOST_KEPT, MOST_TRIED, require_positive, require_whole
+from telltree.compiled import kernel
+from telltree.errors import CheckpointError, GrammarError, SettingsError, SpeechError
 from telltree.grammar import Derivation, Grammar
-from telltree.grammar.derivations.growing import deepest
-from telltree.grammar.derivations.naming import name_rows
-from telltree.grammar.derivations.population import Population
-from telltree.search.archive import Archive, Candidate, Moment, moments
-from telltree.search.by_size import BySize, OfSize
-from telltree.search.memory import Memory, NoMemory
-from telltree.search.proof import Proof
-from telltree.search.seeds import checked_seeds, derived
-from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import deepest, flat
+from telltree.grammar.grammar import parse_formula
+from telltree.grammar.random_streams import FREE, name_rows, place_of
+from telltree.logic import Expression
+from telltree.search.archive import Archive, BySize, Candidate, Moment, OfSize, moments
 from telltree.search.state import Given, State, together
-from telltree.whole import require_whole
+from telltree.text import counted
+
+# ---- What a search has proved: which formulas it covers, none of which is fitter than the best it found.
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """That no formula of a grammar within these bounds is fitter than the best that was found, at the records at hand.
+
+    atoms: all formulas of up to so many atoms are covered; 0 if nothing is proved.
+    depth: how many operators they nest at most.
+    size: how many terminals they write at most; None if that is not bounded.
+    formulas: how many formulas of the grammar that are.
+    tried: how many were evaluated to cover them. All others mean the same as one of these, or its negation, and are no
+        shorter; or they are known not to be good enough, whichever records they are true of.
+    wanted: up to how many atoms the search was to cover; more than `atoms` if it was cut short, or its budget small.
+    fitness: that of the best formula found, whatever its size.
+    sampled: how many formulas were tried beside them, without covering anything.
+    is_all: whether these are all formulas of the grammar that nest no deeper.
+    goes_deeper: whether the grammar has formulas that nest deeper.
+    """
+
+    atoms: int
+    depth: int
+    size: int | None
+    formulas: int
+    tried: int
+    wanted: int
+    fitness: float
+    sampled: int = 0
+    is_all: bool = False
+    goes_deeper: bool = True
+
+    @property
+    def complete(self) -> bool:
+        """Whether all is covered that was to be."""
+        return self.atoms == self.wanted
+
+    def __str__(self) -> str:
+        if not self.atoms:
+            return f"nothing is proved; {counted(self.tried + self.sampled, 'formula')} tried"
+        beyond = self.beyond and f"; {self.beyond}"
+        if not self.complete:
+            beyond += f", and the search ended before it had covered {in_words(self.wanted)}"
+        return f"{self.told()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{beyond}"
+
+    def told(self, atom: str = "atom") -> str:
+        """What is proved: `no formula of the grammar of up to two atoms is fitter than the best that was found`."""
+        bounds = [] if self.is_all else [in_words(self.atoms, atom)]
+        if self.size is not None and not self.is_all:
+            bounds.append(counted(self.size, "terminal"))
+        if self.goes_deeper:
+            bounds.append(counted(self.depth, "nested operator"))
+        which = " of up to " + " and ".join([*filter(None, [", ".join(bounds[:-1])]), *bounds[-1:]]) if bounds else ""
+        return f"no formula of the grammar{which} is fitter than the best that was found"
+
+    @property
+    def beyond(self) -> str:
+        """What was done about larger formulas; nothing is said if there are none of this depth."""
+        if self.is_all:
+            return ""
+        return "larger ones were sampled" if self.sampled else "larger ones were not tried"
+
+
+def in_words(number: int, what: str = "atom") -> str:
+    """A number of atoms: `two atoms`."""
+    word = _WORDS[number] if number < len(_WORDS) else f"{number:,}"
+    return f"{word} {what}" if number == 1 else f"{word} {what}s"
+
+
+# ---- Formulas that a user would have a search try first.
+
+
+def checked_seeds(seeds: Any) -> tuple[Any, ...]:
+    """The seeds as a tuple; SettingsError if they are no list of formulas."""
+    if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+        raise SettingsError(
+            f"seeds must be a list of formulas or sentences, got {seeds!r:.200}; write [{seeds!r:.200}]"
+        )
+    found = tuple(seeds)
+    for number, seed in enumerate(found):
+        if not isinstance(getattr(seed, "expression", seed), str | Expression):
+            raise SettingsError(f"seeds[{number}] must be a Formula or a text, got {seed!r:.200}")
+    return found
+
+
+def derived(seeds: Iterable[Any], grammar: Grammar, max_depth: int) -> list[Derivation]:
+    """How the grammar says each seed; SettingsError if it cannot, within the depth."""
+    found: list[Derivation] = []
+    for number, seed in enumerate(seeds):
+        told = f"seeds[{number}], {str(seed)!r:.200}"
+        try:
+            derivation = grammar.derive(_expression(getattr(seed, "expression", seed), told, grammar))
+        except GrammarError as error:
+            raise SettingsError(f"{told}: {error}; let the grammar say it, or leave it out") from None
+        if derivation.depth > max_depth:
+            raise SettingsError(f"{told}: nests {derivation.depth} operators, and max_depth is {max_depth}")
+        if derivation not in found:
+            found.append(derivation)
+    return found
+
+
+def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expression:
+    """The formula that a text says, in the grammar language or in plain English."""
+    if isinstance(seed, Expression):
+        return seed
+    from telltree.english.read import (
+        read,  # few searches have seeds, and fewer in English  # few searches have seeds, and fewer in English
+    )
+
+    try:
+        return parse_formula(seed, grammar.schema, functions=grammar.functions)
+    except GrammarError as error:
+        no_formula = error
+    try:
+        return read(seed, grammar.schema, functions=grammar.functions)
+    except SpeechError as error:
+        raise SettingsError(f"{told}: is no formula ({no_formula}), and no sentence ({error})") from None
+
+
+# ---- Every formula that a search has tried, once, with its score.
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+
+_FIRST_SIZE = 1 << 14
+"""Slots in a new hash table: few, so that short runs stay within the cache, whatever their budget."""
+_MOST_AHEAD = 1 << 20
+"""The most slots to allocate ahead because the budget will need them."""
+
+
+@kernel
+def _recall(lengths, names, keys, kept, places, fresh):
+    """Find each individual in the hash table, or insert it. `places` gets its slot, `fresh` the new ones; returns their
+    number.
+
+    `kept` has the fitness of the formulas in the table, if that is kept; it is infinite until it is known.
+    """
+    new = 0
+    for i in range(len(lengths)):
+        places[i] = -1
+        if lengths[i]:
+            place = place_of(keys, names[i])
+            is_new = keys[place] == FREE  # unpredictable, so the code does not branch on it
+            places[i], keys[place], fresh[new] = place, names[i], i
+            new += is_new
+            if len(kept):
+                kept[place] = np.inf if is_new else kept[place]
+    return new
+
+
+@kernel
+def _note(places, fresh, fitness, answer, kept, kept_answers, of_all, answers_of_all):
+    """Spread the scores of the individuals `fresh` over the whole population, and over the table if it keeps scores.
+
+    A fitness that is not finite becomes infinite, in place.
+    """
+    of_all[:] = np.inf
+    answers_of_all[:] = FREE
+    for k in range(len(fresh)):
+        i = fresh[k]
+        fitness[k] = fitness[k] if np.isfinite(fitness[k]) else np.inf
+        of_all[i], answers_of_all[i] = fitness[k], answer[k]
+        if len(kept):
+            kept[places[i]], kept_answers[places[i]] = fitness[k], answer[k]
+    for i in range(len(places) if len(kept) else 0):
+        if places[i] >= 0:
+            of_all[i], answers_of_all[i] = kept[places[i]], kept_answers[places[i]]
+
+
+class Memory:
+    """A hash table of formulas, with their fitness and answer if these are needed again; it grows on demand."""
+
+    def __init__(self, scores: bool, budget: int | None = None) -> None:
+        self._scores = scores
+        self._ahead = min(2 * (budget or 0), _MOST_AHEAD)
+        self._clear(_FIRST_SIZE)
+
+    def _clear(self, size: int) -> None:
+        self.keys = np.zeros(size, np.uint64)
+        self._fitness = np.empty(size if self._scores else 0)
+        self._answer = np.empty(size if self._scores else 0, np.uint64)
+        self._entries = 0
+
+    def make_room(self, individuals: int) -> None:
+        """Make sure that this many more fit in."""
+        if self._entries + individuals <= 3 * len(self.keys) // 4:  # usually few of them are new
+            return
+        keys, fitness, answer = self.keys, self._fitness, self._answer
+        size = 4 * len(keys)
+        while size < max(2 * (self._entries + individuals), self._ahead):
+            size *= 2
+        self._clear(size)
+        held = np.flatnonzero(keys)
+        places, new = np.empty((2, len(held)), np.int64)
+        _recall(held + 1, keys[held], self.keys, self._fitness, places, new)  # any length but 0 will do
+        if self._scores:
+            self._fitness[places], self._answer[places] = fitness[held], answer[held]
+        self._entries = len(held)
+
+    def state(self) -> State:
+        """What was tried, and the scores if they are kept."""
+        held = np.flatnonzero(self.keys)
+        found = {"keys": self.keys[held]}
+        return found | {"fitness": self._fitness[held], "answer": self._answer[held]} if self._scores else found
+
+    def resume(self, given: Given) -> None:
+        """Take what was tried before, in place of what is here."""
+        keys = given.array("keys", np.uint64, None)
+        self._clear(_FIRST_SIZE)
+        self.make_room(len(keys))
+        places, new = np.empty((2, len(keys)), np.int64)
+        entered = _recall(np.ones(len(keys), np.int64), keys, self.keys, self._fitness, places, new)
+        if entered < len(keys) or not keys.all():
+            raise CheckpointError("a formula is said to have been tried twice")
+        if self._scores:
+            fitness, answer = given.array("fitness", np.float64, len(keys)), given.array("answer", np.uint64, len(keys))
+            self._fitness[places], self._answer[places] = fitness, answer
+        self._entries = len(keys)
+
+    def recall(self, population: Population) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The slot of each individual, and which were never seen before, each formula once."""
+        self.make_room(len(population.lengths))
+        places, fresh = np.empty(len(population.lengths), np.int64), np.empty(len(population.lengths), np.int64)
+        new = _recall(population.lengths, population.names, self.keys, self._fitness, places, fresh)
+        self._entries += new
+        return places, fresh[:new]
+
+    def scores(
+        self,
+        places: NDArray[np.int64],
+        fresh: NDArray[np.int64],
+        fitness: NDArray[np.float64],
+        answer: NDArray[np.uint64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+        """The scores of a whole population, given those of its new individuals. Where their fitness is not finite, it
+        becomes infinite, in place.
+
+        Formulas tried before have their former scores if these are kept, else infinite fitness.
+        """
+        of_all, answers_of_all = np.empty(len(places)), np.empty(len(places), np.uint64)
+        _note(places, fresh, fitness, answer, self._fitness, self._answer, of_all, answers_of_all)
+        return of_all, answers_of_all
+
+
+class NoMemory(Memory):
+    """For a search that never proposes a formula twice."""
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+    def recall(self, population: Population) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All formulas are new."""
+        return np.zeros(len(population.lengths), np.int64), np.flatnonzero(population.lengths)
+
+
+# ---- The best formulas so far that answer differently, with all that is needed to breed from them.
+
+
+class Elite:
+    """Keeps the k fittest formulas with different answers, best first; among equals the first found."""
+
+    def __init__(self, k: int, width: int, constants: bool = False) -> None:
+        self._k = k
+        self.rows = Population.empty(0, width, constants)
+        self.fitness, self.answer = np.empty(0), np.empty(0, np.uint64)
+
+    @property
+    def worst(self) -> float:
+        """The fitness that a formula must be below to be taken."""
+        return float(self.fitness[-1]) if len(self.fitness) == self._k else np.inf
+
+    def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
+        """Take in the formulas of a population that are good enough."""
+        better = np.flatnonzero(fitness < self.worst)
+        if not len(better):
+            return
+        fitness, answer = np.append(self.fitness, fitness[better]), np.append(self.answer, answer[better])
+        ranked = np.argsort(fitness, kind="stable")
+        first = ranked[np.sort(np.unique(answer[ranked], return_index=True)[1])[: self._k]]
+        self.rows = Population.joined([self.rows, population.take(better)]).take(first)
+        self.fitness, self.answer = fitness[first], answer[first]
+
+    def state(self) -> State:
+        """What is kept."""
+        return {"fitness": self.fitness.copy(), "answer": self.answer.copy()} | together(rows=flat(self.rows))
+
+    def resume(self, given: Given) -> None:
+        """Take what was kept before."""
+        rows = given.rows("rows")
+        fitness = given.array("fitness", np.float64, len(rows.lengths))
+        if len(fitness) > self._k or not np.isfinite(fitness).all() or (np.diff(fitness) < 0).any():
+            raise CheckpointError("the formulas to breed from are not the best")
+        self.rows, self.fitness = rows, fitness
+        self.answer = given.array("answer", np.uint64, len(fitness))
+
+
+# ---- One protocol for all searches: a grammar, an objective, a budget and a seed in; the best formulas out.
 
 PATIENCE = 200
 """After this many proposals in a row with nothing new, or hardly anything, the search has said what it can say."""

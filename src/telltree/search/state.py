@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from telltree.errors import CheckpointError
 from telltree.grammar import Grammar
-from telltree.grammar.derivations.flat import unflat
-from telltree.grammar.derivations.population import Population
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import unflat
 
 State = dict[str, NDArray[Any]]
 """Arrays by name; those of a part are called `part.name`."""

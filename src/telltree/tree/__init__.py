@@ -5,31 +5,31 @@ from typing import TYPE_CHECKING
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
-    from telltree.tree.asking import Limits as Limits
-    from telltree.tree.asking import NodeProgress as NodeProgress
-    from telltree.tree.bits import Bits as Bits
-    from telltree.tree.fitness import Fitness as Fitness
-    from telltree.tree.fitness import GiniSize as GiniSize
-    from telltree.tree.growth.settings import LookAhead as LookAhead
-    from telltree.tree.growth.settings import Optimal as Optimal
+    from telltree.tree.criterion import Bits as Bits
+    from telltree.tree.criterion import Fitness as Fitness
+    from telltree.tree.criterion import GiniSize as GiniSize
+    from telltree.tree.growth import LookAhead as LookAhead
+    from telltree.tree.growth import Optimal as Optimal
     from telltree.tree.induction import Induction as Induction
     from telltree.tree.induction import Learned as Learned
+    from telltree.tree.split_search import Limits as Limits
+    from telltree.tree.split_search import NodeProgress as NodeProgress
     from telltree.tree.tree import Leaf as Leaf
     from telltree.tree.tree import Node as Node
     from telltree.tree.tree import Tree as Tree
 
 _HOMES = {
-    "Bits": "bits",
-    "Fitness": "fitness",
-    "GiniSize": "fitness",
+    "Bits": "criterion",
+    "Fitness": "criterion",
+    "GiniSize": "criterion",
     "Induction": "induction",
     "Leaf": "tree",
     "Learned": "induction",
-    "Limits": "asking",
-    "LookAhead": "growth.settings",
+    "Limits": "split_search",
+    "LookAhead": "growth",
     "Node": "tree",
-    "NodeProgress": "asking",
-    "Optimal": "growth.settings",
+    "NodeProgress": "split_search",
+    "Optimal": "growth",
     "Tree": "tree",
 }
 

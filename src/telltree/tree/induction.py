@@ -1,25 +1,102 @@
-"""Induction: the paper's Algorithm 1, top-down, one search per node, as a queue of nodes still to be asked."""
+"""Induction: the paper's Algorithm 1, top-down, one search per node, as a queue of open nodes."""
 
 import logging
+import signal
+import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from telltree.data import Panel, Schema
 from telltree.grammar import Grammar
+from telltree.panel import Panel, Schema
 from telltree.search import Auto, Found, Search
-from telltree.tree.asking import Answer, Asking, Bench, Limits, NodeProgress, Task
-from telltree.tree.bits import Bits
-from telltree.tree.fitness import Fitness, sized_for
-from telltree.tree.growth.settings import LookAhead, Optimal
-from telltree.tree.interruption import Interruption
-from telltree.tree.ledger import NO_LEDGER, Ledger
+from telltree.search.search import Remember
+from telltree.search.state import State
+from telltree.tree.criterion import Bits, Fitness, sized_for
+from telltree.tree.growth import LookAhead, Optimal
+from telltree.tree.out_of_core import local_bench
+from telltree.tree.split_search import Answer, Asking, Bench, Limits, NodeProgress, Task
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, Tree
-from telltree.tree.turns import local_bench
+
+# ---- Ctrl-C while learning: noted at once, acted on where nothing is half done.
+
+T = TypeVar("T")
+
+
+class Interruption:
+    """While it is open, a first Ctrl-C is only noted in `asked`; a second one interrupts as usual.
+
+    Signals reach only the main thread; in other threads nothing is noted.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: Any = None
+        self._cuts = False
+
+    def __enter__(self) -> "Interruption":
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def unless_asked(self, work: Callable[[], T]) -> T | None:
+        """What comes of work that can be left at any moment, with nothing done; None if Ctrl-C came, now or before."""
+        try:
+            try:
+                self._cuts = True
+                return None if self.asked else work()
+            finally:
+                self._cuts = False
+        except KeyboardInterrupt:
+            self.asked = True
+            return None
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        again, self.asked = self.asked, True
+        if again or self._cuts:
+            raise KeyboardInterrupt
+
+
+# ---- The ledger of a tree: what came of its nodes so far, and how far the search of the node at hand is.
+#
+# Induction asks it before it asks a node, and tells it afterwards. This one remembers nothing; `scale/checkpoint.py`
+# has one that does, in a file.
+
+
+class Ledger:
+    """Remembers nothing."""
+
+    def answer(self, task: Task, asking: Asking) -> Answer | None:
+        """What came of a node before; None if it must be asked."""
+        return None
+
+    def under_way(self, task: Task, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
+        """The state from which the search of a node goes on, and who is told its later ones.
+
+        A state has hashes of splits, so it is of use only where the records are cut into shards alike.
+        """
+        return None, None
+
+    def finished(self, task: Task, answer: Answer) -> None:
+        """Told what came of a node, unless that was cut short."""
+
+
+NO_LEDGER = Ledger()
+
+
+# ---- Induction: the paper's Algorithm 1, top-down, one search per node, as a queue of nodes still to be asked.
 
 logger = logging.getLogger("telltree")
 DEFAULT_SEARCH, DEFAULT_FITNESS = Auto(), Bits()
@@ -79,7 +156,7 @@ class Induction:
             answers = _all_answers(Task(1, np.arange(len(panel))), ask, benches)
             grown, optimum = answers, None
             if isinstance(self.growth, Optimal) and not interruption.asked:
-                from telltree.tree.growth.optimal import regrown  # few trees are grown so
+                from telltree.tree.optimal import regrown  # few trees are grown so
 
                 grown, optimum = regrown(answers, self.growth, asking, benches[0])
         questions = sum(answer.question is not None for answer in grown.values())

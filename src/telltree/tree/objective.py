@@ -1,22 +1,64 @@
-"""The objective of a split: combines the truth of formulas with the labels of records."""
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""The objective of a split: the truth of formulas, of all records or a sample, combined with the labels."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.amounts import counted
 from telltree.compiled import kernel
+from telltree.engine.evaluator import OfPopulations
 from telltree.errors import SettingsError
-from telltree.grammar.derivations.population import Population
-from telltree.logic.asked import OfPopulations
+from telltree.grammar.derivation import Population
 from telltree.search import Scores
-from telltree.tree.fitness import Fitness
-from telltree.tree.sampling import sample_of
+from telltree.text import counted
+from telltree.tree.class_target import ClassLabels
+from telltree.tree.criterion import Fitness
 from telltree.tree.target import Labels
+
+# ---- Samples of records, by which a search can judge most of its formulas where records are many.
+
+_EACH = 1_200
+"""About how many records of a class are drawn, at least."""
+
+
+class Sample(NamedTuple):
+    """Some records, by their positions in ascending order, and for each class for how many records one stands."""
+
+    records: NDArray[np.int64]
+    stands: NDArray[np.int64]
+
+
+def sample_of(labels: Labels, seed: int) -> Sample | None:
+    """One record in so many of each class, at random; None if no class has enough to leave some out.
+
+    Rare classes are drawn whole, so that no more of them is left to chance than must be.
+    """
+    if not isinstance(labels, ClassLabels):
+        return None
+    counts = labels.counts()
+    stands = np.maximum(1, counts // _EACH)
+    if (stands == 1).all():
+        return None
+    random = np.random.default_rng(seed)
+    parts = [
+        random.choice(np.flatnonzero(kind), count // each, replace=False)
+        for kind, count, each in zip(labels.kinds(), counts.tolist(), stands.tolist(), strict=True)
+    ]
+    return Sample(np.sort(np.concatenate(parts)), stands)
+
+
+def stake_of(labels: Labels) -> float:
+    """How much there is to tell of records: how many there are, and if they have classes how mixed these are (Gini)."""
+    if not isinstance(labels, ClassLabels):
+        return float(len(labels))
+    counts = labels.counts()
+    return float(len(labels) - (counts**2).sum() / len(labels))
+
+
+# ---- The objective of a split: combines the truth of formulas with the labels of records.
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 @kernel

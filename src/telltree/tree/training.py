@@ -1,4 +1,4 @@
-"""What a tree keeps of its training: which data it saw, and what explanations need to know of them."""
+"""What a tree keeps of its training, and what is proved of it as a whole."""
 
 import hashlib
 import json
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from telltree.data import ColumnType, Panel, Schema
-from telltree.data.usable import doubtful
-from telltree.logic.atoms import Atom
-from telltree.logic.walking import signals_of
-from telltree.operators import Expression, Operator, Type
-from telltree.operators.table import COMPARISONS
+from telltree.engine.atoms import Atom
+from telltree.engine.trace import signals_of
+from telltree.logic import Expression, Type
+from telltree.logic.operators import COMPARISONS, Operator
+from telltree.panel import ColumnType, Panel, Schema
+from telltree.panel.usable import doubtful
 from telltree.tree.target import Labels
 from telltree.tree.tree import Tree
+
+# ---- What a tree keeps of its training: which data it saw, and what explanations need to know of them.
 
 _AT_A_TIME = 1 << 16  # values hashed at a time: few enough to stay in the cache
 
@@ -83,3 +85,29 @@ def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
         atom = Atom.of(e, schema)
         if atom.graded:
             yield atom.signal
+
+
+# ---- What is proved of a tree and its questions, and what else is to be told of it as a whole, in sentences.
+
+
+def proved(tree: Tree) -> str | None:
+    """What is proved of a tree as a whole, or else of all its questions; None if nothing is."""
+    if tree.optimum is not None:
+        whole = "" if len(tree.leaves) == tree.optimum.leaves else "of a larger tree, of which this one is a part: "
+        return f"{whole}{tree.optimum}"
+    proofs = [node.proof for node in tree.nodes if node.proof is not None and node.proof.atoms]
+    if not proofs or len(proofs) < len(tree.nodes):
+        return None
+    least = min(proofs, key=lambda proof: (proof.is_all, proof.atoms, not proof.sampled))
+    return f"at every question, {least.told('condition')}{least.beyond and '; ' + least.beyond}"
+
+
+def doubts(tree: Tree) -> list[str]:
+    """Of which questions answers were unknown, and what became of these, for where the questions are not shown."""
+    return [f"whether {tree.asks(node)}: {node.doubt}" for node in tree.nodes if node.doubt is not None]
+
+
+def remarks(tree: Tree) -> list[str]:
+    """What is proved, and what became of floors for the recall of classes."""
+    told = proved(tree)
+    return [*([] if told is None else [told]), *map(str, tree.floors)]

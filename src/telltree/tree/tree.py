@@ -5,26 +5,110 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.amounts import counted
-from telltree.data import Panel, Schema
-from telltree.data.how_read import AS_USUAL, HowRead
-from telltree.data.notebook import escaped
-from telltree.data.usable import unchanging
-from telltree.logic import Formula, truth_of
-from telltree.logic.clocks import check_clock
-from telltree.logic.unknown import asked_missing, bounds
-from telltree.operators import Expression
-from telltree.operators.table import AND
-from telltree.search.proof import Proof
-from telltree.tree.floor import Floor
-from telltree.tree.growth.optimum import Optimum
+from telltree.engine import Formula, truth_of
+from telltree.engine.formula import check_clock
+from telltree.engine.three_valued import asked_missing, bounds
+from telltree.logic import Expression
+from telltree.logic.operators import AND
+from telltree.panel import Panel, Schema
+from telltree.panel.how_read import AS_USUAL, HowRead
+from telltree.panel.panel import escaped
+from telltree.panel.usable import unchanging
+from telltree.search.search import Proof
+from telltree.text import counted, percent, visible
 from telltree.tree.target import Summary, Target
-from telltree.visible import visible
+
+# ---- What became of a floor for the recall of a class.
+
+
+class Found(NamedTuple):
+    """How well a class is found."""
+
+    recall: float
+    """The share of its records that are predicted so."""
+    precision: float | None
+    """The share of the records predicted so that are of it; None if there are none."""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What became of the floor of one class, on the training records."""
+
+    label: Any
+    floor: float
+    """The least share of its records that shall be found."""
+    factor: float
+    """How many times as much its records weigh in the leaves as they did."""
+    before: Found
+    """Without it."""
+    after: Found
+    """With it."""
+
+    def __str__(self) -> str:
+        recall, was = percent(self.after.recall), percent(self.before.recall)
+        precision, had = percent(self.after.precision), percent(self.before.precision)
+        least = percent(self.floor)
+        if self.factor == 1:
+            return f"recall of {self.label} on the training records is {recall}, at least {least} as it was to be"
+        return (
+            f"recall of {self.label} on the training records is {recall} instead of {was}, at least {least} as it was "
+            f"to be, and precision {precision} instead of {had}: in the leaves, its records weigh {self.factor:.3g} "
+            "times as much"
+        )
+
+
+# ---- What was proved of a tree as a whole.
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """That no tree over a pool of questions costs less than this one, at the training records.
+
+    levels: how many questions trees may ask one after the other.
+    pool: between how many questions that answer differently there was to choose.
+    leaves: how many leaves the tree has that is proved; one that was pruned has fewer.
+    compared: how many splits of a node were compared to cover all trees.
+    left_out: how many questions of a node were left out with all trees below them, because they would cost more even if
+        every leaf was of one class.
+    cost: what the tree costs, leaves and questions together.
+    greedy: what the tree costs that was grown one question at a time.
+    told_in: what that is counted in.
+    """
+
+    levels: int
+    pool: int
+    leaves: int
+    compared: int
+    left_out: int
+    cost: float
+    greedy: float
+    told_in: str
+
+    @property
+    def trees(self) -> int:
+        """How many trees of these questions are covered, a single leaf included."""
+        found = 1
+        for _ in range(self.levels):
+            found = 1 + self.pool * found**2
+        return found
+
+    def __str__(self) -> str:
+        answer = ("question that answers", "questions that answer")
+        bounds = f", and {counted(self.left_out, 'question')} left out by what leaves of one class each would cost"
+        return (
+            f"no tree of up to {counted(self.levels, 'level')} over {counted(self.pool, *answer)} "
+            f"differently costs less than {self.cost:,.2f} {self.told_in}; the tree that was grown greedily costs "
+            f"{self.greedy:,.2f}: {counted(self.trees, 'tree')}, covered by comparing {counted(self.compared, 'split')}"
+            f"{bounds if self.left_out else ''}"
+        )
+
+
+# ---- The tree that was learned: small, frozen, and all that prediction needs.
 
 _BAR = "│   "
 
@@ -340,7 +424,7 @@ class Tree:
         They answer alike on every possible record in which only the columns of `missing` miss values.
         """
 
-        from telltree.speech import plain  # trees that only predict never speak
+        from telltree.english import plain  # trees that only predict never speak
 
         def below(node: Node | Leaf) -> Node | Leaf:
             if isinstance(node, Leaf):
@@ -380,7 +464,7 @@ class Tree:
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """What must occur in a record for the sentence that says these claims to say anything of it."""
-        from telltree.speech import conditions, term_of  # trees that only predict never speak
+        from telltree.english import conditions, term_of  # trees that only predict never speak
 
         if not claims:
             return ()
@@ -389,7 +473,7 @@ class Tree:
         return conditions(term, self.schema, step=self.step, missing=self.missing)
 
     def _says(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
-        from telltree.speech import say, term_of  # trees that only predict never speak
+        from telltree.english import say, term_of  # trees that only predict never speak
 
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
         return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)

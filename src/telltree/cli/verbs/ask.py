@@ -4,10 +4,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import InStyle, Json, LogicOptions, Source
-from telltree.cli.output import put, put_json
-from telltree.cli.sources import read_sources
+from telltree.cli.inputs import Functions, functions_in, read_sources
+from telltree.cli.options import InStyle, Json, LogicOptions, Source, put, put_json
 from telltree.cli.verbs.explain import position_of
 
 _MEMBERS = 5

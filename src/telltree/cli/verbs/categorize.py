@@ -5,10 +5,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import DataOptions, Force, InStyle, Json, Model, Output, Source
-from telltree.cli.output import check_output, put, put_csv, put_json
-from telltree.cli.sources import as_learnt, id_heading, read_sources
+from telltree.cli.inputs import Functions, as_learnt, functions_in, id_heading, read_sources
+from telltree.cli.options import (
+    DataOptions,
+    Force,
+    InStyle,
+    Json,
+    Model,
+    Output,
+    Source,
+    check_output,
+    put,
+    put_csv,
+    put_json,
+)
 
 if TYPE_CHECKING:
     from telltree.explain import Category
@@ -38,7 +48,7 @@ def categorize(
       telltree categorize model.json flights.csv --id flight --time t --label nmac --text
     """
     from telltree import explain
-    from telltree.tree.model import load_model
+    from telltree.models import load_model
 
     check_output(output, force=force)
     loaded = load_model(model, functions_in(functions))

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from telltree.amounts import counted
-from telltree.cli.many_machines import Dask, client_of
-from telltree.cli.options import Json
-from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
-from telltree.cli.output import put
+from telltree.cli.inputs import Dask, client_of
+from telltree.cli.options import INTERRUPTED, USAGE, Json, fail, put, say
 from telltree.cli.progress import bar
+from telltree.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -157,9 +155,14 @@ def _check_folder(folder: Path) -> None:
 
 def _draw(found: "Experiment", folder: Path, data: Path | None, records: int, *, whole: bool) -> None:
     from telltree.experiments import acasx_study, auslan_study
-    from telltree.experiments.collisions import sort_collisions, whole_records
-    from telltree.experiments.pictures import draw_acasx, draw_auslan, draw_encounters
-    from telltree.experiments.stories import tell_stories
+    from telltree.experiments.pictures import (
+        draw_acasx,
+        draw_auslan,
+        draw_encounters,
+        sort_collisions,
+        tell_stories,
+        whole_records,
+    )
     from telltree.experiments.studies import simulated
 
     if found.name == "auslan":

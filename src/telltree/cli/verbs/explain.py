@@ -5,17 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from telltree.amounts import counted
-from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import DataOptions, InStyle, Json, Model, Source
-from telltree.cli.output import put, put_json
-from telltree.cli.sources import as_learnt, read_sources
+from telltree.cli.inputs import Functions, as_learnt, functions_in, read_sources
+from telltree.cli.options import DataOptions, InStyle, Json, Model, Source, put, put_json
 from telltree.errors import DataError
-from telltree.likeness import alike
+from telltree.text import alike, counted
 
 if TYPE_CHECKING:
-    from telltree.data import Panel
     from telltree.explain import Turn
+    from telltree.panel import Panel
     from telltree.tree.tree import Tree
 
 
@@ -36,7 +33,7 @@ def explain(
       telltree explain model.json flights.csv --id flight --time t --record 17
     """
     from telltree.explain import way_of
-    from telltree.tree.model import load_model
+    from telltree.models import load_model
 
     loaded = load_model(model, functions_in(functions))
     tree, training = loaded.tree, loaded.training
@@ -66,8 +63,8 @@ def explain(
 
 def _headline(tree: "Tree", category: int, record: "Panel") -> str | None:
     """The category's headline, if it is true of this record too, and its condition occurs in it."""
-    from telltree.explain.headline import headline_text
-    from telltree.logic import Formula
+    from telltree.engine import Formula
+    from telltree.explain.categories import headline_text
 
     leaf, _ = tree.leaves[category - 1]
     if leaf.headline is None:
@@ -88,7 +85,7 @@ def position_of(panel: "Panel", record: str) -> int:
 
 def _told(turn: "Turn") -> str:
     """A branch in English and as a formula, and when and how clearly it was decided, if that can be said."""
-    from telltree.explain.moments import how_decided
+    from telltree.explain.evidence import how_decided
 
     noted = " (its condition does not occur in this record)" if turn.vacuous else ""
     lines = [f"\n  {turn.english}{noted}", f"    {turn.formula} is {'true' if turn.holds else 'false'}"]

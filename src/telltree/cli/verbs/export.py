@@ -4,11 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import Force, InStyle, Model, Output
-from telltree.cli.outcome import say
-from telltree.cli.output import check_output, put
-from telltree.export.targets import TARGETS
+from telltree.cli.inputs import Functions, functions_in
+from telltree.cli.options import Force, InStyle, Model, Output, check_output, put, say
+from telltree.models.export import TARGETS
 
 if TYPE_CHECKING:
     TargetName = str
@@ -41,8 +39,8 @@ def export(
       telltree export model.json --to sql --table flights --id flight --time t
       telltree export model.json --to python -o classify.py
     """
-    from telltree.export import export_model
-    from telltree.tree.model import load_model
+    from telltree.models import load_model
+    from telltree.models.export import export_model
 
     check_output(output, force=force)
     loaded = load_model(model, functions_in(functions))

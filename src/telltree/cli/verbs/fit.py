@@ -9,28 +9,39 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from telltree.cli.functions import Functions, functions_in
+from telltree.cli.inputs import Dask, Functions, client_of, functions_in
 from telltree.cli.judging import JudgeOptions, class_weights, judged, of_classes, read_records, recall_floors
 from telltree.cli.left_out import say_left_out
-from telltree.cli.many_machines import Dask, client_of
-from telltree.cli.options import Force, InStyle, Json, LogicOptions, Source
-from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
-from telltree.cli.output import check_output, put, put_json
+from telltree.cli.options import (
+    FAILURE,
+    INTERRUPTED,
+    USAGE,
+    Force,
+    InStyle,
+    Json,
+    LogicOptions,
+    Source,
+    check_output,
+    fail,
+    put,
+    put_json,
+    say,
+)
 from telltree.cli.progress import fitting
 from telltree.defaults import DEFAULT_SEARCH, RANDOM_STATE, SIMPLICITY, THRESHOLDS, ThresholdsName
 from telltree.errors import TelltreeError
+from telltree.files import read_small
 from telltree.search import SEARCHES
-from telltree.small_files import read_small
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from telltree.data import Panel
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
     from telltree.explain import Style
+    from telltree.panel import Panel
     from telltree.search import Search
-    from telltree.tree.growth.settings import LookAhead, Optimal
+    from telltree.tree.growth import LookAhead, Optimal
 
     SearchName = str
 else:
@@ -201,7 +212,7 @@ def fit(
     records = read_records(source, data.reading, judge, tree.random_state)
     if data.missing == "unknown":
         _say_how_slow(records.panel)
-    from telltree.tree.interruption import Interruption  # loads what learning needs
+    from telltree.tree.induction import Interruption  # loads what learning needs  # loads what learning needs
 
     cv = None if tree.preset else records.cv
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=cv)
@@ -233,7 +244,7 @@ def fit(
 
 def _say_how_slow(panel: "Panel") -> None:
     """Say beforehand what three-valued answers cost, and of which columns."""
-    from telltree.data.schema import listed
+    from telltree.panel.schema import listed
 
     missed = [name for name, gaps in panel.missing().items() if gaps]
     if missed:
@@ -246,7 +257,7 @@ def _say_how_slow(panel: "Panel") -> None:
 def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
     """Print the tree, what is proved of it, and the trees of other sizes."""
     from telltree.estimators.sizes import sizes_told
-    from telltree.tree.proved import remarks
+    from telltree.tree.training import remarks
 
     put(classifier.tree_.outline(style=style), wrap=True)
     further = () if classifier.interrupted_ else (sizes_told(classifier),)
@@ -329,8 +340,8 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
 
 
 def _text_of(grammar: Path) -> str:
-    from telltree.grammar.languages.pieces import SHAPES
-    from telltree.grammar.languages.stock import PAPER
+    from telltree.grammar.default_language import SHAPES
+    from telltree.grammar.generic_language import PAPER
 
     if str(grammar) in (SHAPES, PAPER) and not grammar.exists():
         return str(grammar)
@@ -391,7 +402,7 @@ def _setting(text: str, search: "Search", kind: str) -> tuple[str, Any]:
 
 
 def _growth(options: TreeOptions) -> "Optimal | LookAhead | None":
-    from telltree.tree.growth.settings import LookAhead, Optimal
+    from telltree.tree.growth import LookAhead, Optimal
 
     if options.growth == "greedy":
         if options.growth_pool is not None:
@@ -408,7 +419,7 @@ def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
 
 def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, Any]:
     from telltree.explain import as_records
-    from telltree.tree.proved import proved
+    from telltree.tree.training import proved
 
     tree = classifier.tree_
     return {

@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 
+from telltree.cli.inputs import read_sources
 from telltree.cli.left_out import say_left_out
-from telltree.cli.options import DataOptions, Force, Source
-from telltree.cli.outcome import say
-from telltree.cli.output import check_output, put
-from telltree.cli.sources import read_sources
+from telltree.cli.options import DataOptions, Force, Source, check_output, put, say
 
 
 def grammar(

@@ -5,17 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from telltree.amounts import counted
-from telltree.cli.options import DataOptions, Force, Json, Source
-from telltree.cli.outcome import say
-from telltree.cli.output import check_output, put, put_json
-from telltree.cli.sources import read_sources
-from telltree.cli.text import one_line, table
+from telltree.cli.inputs import read_sources
+from telltree.cli.options import DataOptions, Force, Json, Source, check_output, one_line, put, put_json, say, table
+from telltree.text import counted
 
 _MOST_LABELS = 30
 
 if TYPE_CHECKING:
-    from telltree.data import Panel
+    from telltree.panel import Panel
 
 
 def inspect(
@@ -43,7 +40,7 @@ def inspect(
     if json:
         put_json(found)
     else:
-        from telltree.data.clock import date_range
+        from telltree.panel.dates import date_range
 
         put(_told(found, date_range(panel)))
     if output is not None:
@@ -54,10 +51,10 @@ def inspect(
 def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
     from collections import Counter
 
-    from telltree.data import unusable
-    from telltree.data.clock import date_range
-    from telltree.data.leaks import leaks
-    from telltree.data.usable import remedy
+    from telltree.panel import unusable
+    from telltree.panel.dates import date_range
+    from telltree.panel.leaks import leaks
+    from telltree.panel.usable import remedy
 
     left_out, missing = unusable(panel), panel.missing()
     given_away = {} if labels is None else leaks(panel, labels)
@@ -105,10 +102,10 @@ def _values(panel: "Panel", name: str) -> Any:
 
 
 def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
-    from telltree.data.clock import duration_text
-    from telltree.data.labels import told_singles
-    from telltree.data.leaks import told_leaks
-    from telltree.data.usable import remedies
+    from telltree.panel.dates import duration_text
+    from telltree.panel.labels import told_singles
+    from telltree.panel.leaks import told_leaks
+    from telltree.panel.usable import remedies
 
     steps = found["steps"]
 
@@ -157,6 +154,6 @@ def _shown(values: Any) -> str:
 
 def _short(name: object) -> str:
     """A name on one line, shortened if it is long."""
-    from telltree.data.clip import clip
+    from telltree.text import clip
 
     return clip(one_line(str(name)))

@@ -4,10 +4,8 @@ from typing import Annotated
 
 import typer
 
-from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
-from telltree.cli.output import check_output, put_csv, put_json
-from telltree.cli.sources import as_learnt, id_heading, read_sources
+from telltree.cli.inputs import Functions, as_learnt, functions_in, id_heading, read_sources
+from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source, check_output, put_csv, put_json
 
 
 def predict(
@@ -30,7 +28,7 @@ def predict(
       telltree predict model.json new.parquet --id flight --time t > predictions.csv
       cat new.csv | telltree predict model.json - --id flight --time t --json
     """
-    from telltree.tree.model import load_predictor
+    from telltree.models import load_predictor
 
     check_output(output, force=force)
     loaded = load_predictor(model, functions_in(functions))

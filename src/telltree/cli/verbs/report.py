@@ -5,11 +5,8 @@ from typing import Annotated
 
 import typer
 
-from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import DataOptions, Force, InStyle, Model, Source
-from telltree.cli.outcome import say
-from telltree.cli.output import check_output
-from telltree.cli.sources import as_learnt, read_sources
+from telltree.cli.inputs import Functions, as_learnt, functions_in, read_sources
+from telltree.cli.options import DataOptions, Force, InStyle, Model, Source, check_output, say
 
 
 def report(

@@ -4,15 +4,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import InStyle, Json, Model
-from telltree.cli.output import put, put_json
+from telltree.cli.inputs import Functions, functions_in
+from telltree.cli.options import InStyle, Json, Model, put, put_json
 
 if TYPE_CHECKING:
     from telltree.explain import RuleRow
+    from telltree.explain.categories import Occurrence, Telling
     from telltree.explain.english import Style
-    from telltree.explain.groups import Telling
-    from telltree.explain.occurrence import Occurrence
     from telltree.tree.tree import Tree
 
 
@@ -45,11 +43,11 @@ def show(
     """
     from dataclasses import replace
 
-    from telltree.data.clip import clip
     from telltree.explain import as_records, rules_table, rules_text
-    from telltree.explain.groups import groups_text
-    from telltree.tree.model import load_model
-    from telltree.tree.proved import doubts, remarks
+    from telltree.explain.categories import groups_text
+    from telltree.models import load_model
+    from telltree.text import clip
+    from telltree.tree.training import doubts, remarks
 
     tree = load_model(model, functions_in(functions)).tree
     rules = rules_table(tree, style=style)
@@ -79,10 +77,8 @@ def _more(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
 
 
 def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
-    from telltree.amounts import counted
-    from telltree.explain.categories import sentence
-    from telltree.explain.groups import Said, Telling
-    from telltree.explain.left_open import open_in_training
+    from telltree.explain.categories import Said, Telling, open_in_training, sentence
+    from telltree.text import counted
 
     leaf, branches = tree.leaves[rule.cluster - 1]
     whole, *steps = (
@@ -111,8 +107,7 @@ def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
 
 def _occurs(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
     """In how many training records of a category the conditions of its sentences occur."""
-    from telltree.explain.categories import signed
-    from telltree.explain.occurrence import occurred_in_training
+    from telltree.explain.categories import occurred_in_training, signed
 
     leaf, branches = tree.leaves[rule.cluster - 1]
     occurred, claims = occurred_in_training(tree), signed(branches)

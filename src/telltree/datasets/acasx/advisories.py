@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
+from telltree.panel import Panel
 
 CLEAR = "Clear of Conflict"
 _AIRCRAFT = (1, 2)

@@ -6,8 +6,7 @@ In the order of the work: `advisories` and `table` (the logic, solved offline), 
 would say).
 """
 
-from telltree.datasets.encounters.attributes import ADVISORIES, PROXIMITY
-from telltree.datasets.encounters.make import Encounters, make_encounters
-from telltree.datasets.encounters.policy import CODES, advised
+from telltree.datasets.encounters.avoidance import CODES, advised
+from telltree.datasets.encounters.make import ADVISORIES, PROXIMITY, Encounters, make_encounters
 
 __all__ = ["ADVISORIES", "CODES", "PROXIMITY", "Encounters", "advised", "make_encounters"]

@@ -1,14 +1,35 @@
-"""The logic on board, once a second: the time left, the best permitted advisory, and coordination."""
+"""The collision avoidance logic on board: what it advises, once a second, from its cached table."""
+
+import hashlib
+import logging
+import math
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import platformdirs
+from numpy.typing import ArrayLike, NDArray
+
+from telltree.compiled import kernel, small
+from telltree.datasets.encounters import advisories, table
+from telltree.datasets.encounters.advisories import COC, NUMBER, reverses, reward, sense
+from telltree.datasets.encounters.table import (
+    HEIGHTS,
+    RATES,
+    SECONDS,
+    Table,
+    locate,
+    response_chance,
+    solve_table,
+    usable_cores,
+)
+from telltree.errors import SettingsError
+from telltree.files import write_whole
+
+# ---- The logic on board, once a second: the time left, the best permitted advisory, and coordination.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
-import math
-
-import numpy as np
-
-from telltree.compiled import small
-from telltree.datasets.encounters.advisories import COC, NUMBER, reverses, reward, sense
-from telltree.datasets.encounters.table import HEIGHTS, RATES, SECONDS, locate, response_chance
 
 LOST = 500.0  # ft; horizontal separation is lost below it
 MISS_TO_ALERT, MISS_TO_STAY = 2000.0, 3000.0  # ft; a projected miss beyond these needs no advisory
@@ -122,3 +143,104 @@ def decide(table, seen, seconds, threat, tick, crew, leader, worth, margins):
     if crew[head, ADVISORY] != COC:
         return head
     return 1 - head if crew[1 - head, ADVISORY] != COC else NOBODY
+
+
+# ---- The table is solved once and stored in the user's cache folder, under a name derived from its parameters.
+
+logger = logging.getLogger("telltree")
+
+_SHAPE = SECONDS, len(HEIGHTS), len(RATES), len(RATES), 2, advisories.NUMBER
+_DIGEST = 32  # bytes of the checksum before the numbers
+_STORED = np.dtype("<f4")
+
+
+def load_table(threads: int) -> Table:
+    """Return the table from the cache; if it is missing or damaged, solve it and store it there.
+
+    If nothing can be written, it is solved each time.
+    """
+    place = cache_path()
+    found = _read(place)
+    if found is not None:
+        return found
+    solved = solve_table(threads=threads)
+    numbers = solved.astype(_STORED).tobytes()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, hashlib.sha256(numbers).digest() + numbers)
+    except OSError as error:
+        logger.info("the table of the avoidance logic is not kept: %s", error)
+    return solved
+
+
+def cache_path() -> Path:
+    """Where the table for these parameters is stored."""
+    said = "\n".join(_constants(advisories) + _constants(table))
+    name = hashlib.sha256(said.encode()).hexdigest()[:16]
+    return platformdirs.user_cache_path("telltree", appauthor=False) / f"avoidance-{name}.table"
+
+
+def _constants(module: ModuleType) -> list[str]:
+    """All constants of a module, defined or imported: the names in capitals."""
+    values = {name: value for name, value in vars(module).items() if name.isupper()}
+    return [f"{name} = {np.asarray(value).tolist()!r}" for name, value in sorted(values.items())]
+
+
+def _read(place: Path) -> Table | None:
+    """The table in a file, or None if the file is missing or damaged."""
+    try:
+        content = place.read_bytes()
+    except OSError:
+        return None
+    checksum, numbers = content[:_DIGEST], content[_DIGEST:]
+    if hashlib.sha256(numbers).digest() != checksum or len(numbers) != np.prod(_SHAPE) * _STORED.itemsize:
+        return None
+    return np.frombuffer(numbers, _STORED).reshape(_SHAPE).astype(np.float32)
+
+
+# ---- What the logic would advise in given situations, for figures and checks.
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+
+CODES = ("COC", "DNC", "DND", "DES1500", "CL1500", "SDES1500", "SCL1500", "SDES2500", "SCL2500")
+"""Short names of the advisories, as returned by `advised`."""
+
+
+def advised(
+    height: ArrayLike,
+    seconds: ArrayLike,
+    own_rate: ArrayLike = 0.0,
+    intruder_rate: ArrayLike = 0.0,
+    *,
+    before: str = "COC",
+    responds: bool = False,
+) -> NDArray[np.str_]:
+    """The advisory of a single aircraft, without coordination, as one of `CODES`.
+
+    height: of the intruder over own aircraft, ft. seconds: until horizontal separation is lost, from 1 to 40. The rates
+    are vertical, ft/s. The arrays are broadcast against each other. before: the advisory shown so far; responds:
+    whether the pilot follows it.
+    """
+    if before not in CODES:
+        raise SettingsError(f"before must be one of {', '.join(CODES)}, got {before!r}")
+    states = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (height, seconds, own_rate, intruder_rate)))
+    left = states[1]
+    if not np.all((left >= 1) & (left <= SECONDS)):
+        raise SettingsError(f"seconds must be between 1 and {SECONDS}, got {left.min():g} to {left.max():g}")
+    flat = [state.reshape(-1) for state in states]
+    found = np.empty(left.size, np.int64)
+    _advise(load_table(usable_cores()), np.stack(flat), CODES.index(before), int(responds), found)
+    return np.array(CODES)[found].reshape(left.shape)
+
+
+@kernel
+def _advise(table, states, before, responds, found):
+    worth = np.empty(NUMBER)
+    for i in range(len(found)):
+        h, seconds, own, intruder = states[0, i], states[1, i], states[2, i], states[3, i]
+        appraise(table, h, own, intruder, seconds, before, responds, worth)
+        found[i] = COC
+        for advisory in range(NUMBER):
+            if worth[advisory] > worth[found[i]]:
+                found[i] = advisory

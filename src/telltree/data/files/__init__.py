@@ -1,1 +1,0 @@
-"""Files: found, opened, and read as tables."""

@@ -1,0 +1,144 @@
+"""How records are arranged in bit planes: sorted by length, 64 to a block, one word for each step of a block."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.engine.aligned import VECTOR
+from telltree.engine.machine import LANES
+from telltree.panel import Panel
+
+TILE = 1024
+"""The most words that an instruction processes at a time: three vectors of them fit into the L1 cache."""
+CACHE = 1 << 24
+"""Bytes of planes to process together: they fit into the last-level cache of most machines."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places of a panel's records in planes, or of some of them."""
+
+    order: NDArray[np.int64]  # record number at each place; place p is bit p % 64 of block p // 64
+    starts: NDArray[np.int64]  # first row of the record at each place, in the panel's columns
+    lengths: NDArray[np.int64]
+    blocks: NDArray[np.int64]  # first word of each block, and one past the last
+    valid: NDArray[np.uint64]  # which bits of each word stand for a step of a record
+    places: NDArray[np.int64]  # of the records that are looked at, in the panel's order
+
+    @classmethod
+    def of(cls, panel: Panel) -> "Layout":
+        """Longest records first, so that blocks waste few words; the words of a block are a whole number of vectors."""
+        order = np.argsort(-panel.lengths, kind="stable")
+        starts, lengths = panel.starts[order], panel.lengths[order]
+        blocks = np.concatenate([[0], np.cumsum(-(-lengths[::LANES] // VECTOR) * VECTOR)])
+        return cls(order, starts, lengths, blocks, _valid(lengths, blocks), np.argsort(order))
+
+    def among(self, members: NDArray[np.int64]) -> "Layout":
+        """The same places, where only some records are looked at."""
+        return replace(self, places=self.places[members])
+
+    @property
+    def records(self) -> int:
+        """How many are looked at."""
+        return len(self.places)
+
+    @cached_property
+    def words(self) -> int:
+        """Words in a plane."""
+        return int(self.blocks[-1])
+
+    @cached_property
+    def occupied(self) -> NDArray[np.uint64]:
+        """Which bits of each block stand for a record."""
+        return self.masks([np.ones(self.records, np.bool_)])[:, 0].copy()
+
+    @cached_property
+    def steps(self) -> NDArray[np.uint64]:
+        """Which bits of each word stand for a step of a record that is looked at."""
+        found: NDArray[np.uint64] = self.valid & np.repeat(self.occupied, np.diff(self.blocks))
+        return found
+
+    @cached_property
+    def longest(self) -> int:
+        return int(self.lengths.max(initial=0))
+
+    @property
+    def tile(self) -> NDArray[np.float64]:
+        """Room for the numbers of a block's records, step by step."""
+        return np.empty((self._tallest, LANES))
+
+    @cached_property
+    def _tallest(self) -> int:
+        return int(np.diff(self.blocks).max(initial=0))
+
+    @cached_property
+    def _one_tile(self) -> NDArray[np.int64]:
+        return np.array([self.places.min() // LANES, len(self.blocks) - 1])
+
+    def tiles(self, planes: int) -> NDArray[np.int64]:
+        """The first block of each tile, and one past the last. A tile is a run of blocks that are processed together;
+        the first begins with the first record.
+
+        It is small enough for the words of all planes in use to stay in the cache, and large enough to make each
+        instruction worth its overhead.
+        """
+        words = min(TILE, max(CACHE // (8 * max(1, planes)), 1))
+        if words >= self.words:
+            return self._one_tile
+        if words not in self._tiles:
+            self._tiles[words] = self._tiles_of(words)
+        return self._tiles[words]
+
+    @cached_property
+    def _tiles(self) -> dict[int, NDArray[np.int64]]:
+        """By their size: those of one size are asked for in every generation."""
+        return {}
+
+    def _tiles_of(self, words: int) -> NDArray[np.int64]:
+        ends = [int(self._one_tile[0])]
+        while ends[-1] < len(self.blocks) - 1:
+            reached = int(np.searchsorted(self.blocks, self.blocks[ends[-1]] + words, side="right")) - 1
+            ends.append(max(reached, ends[-1] + 1))
+        return np.array(ends)
+
+    def unpack(self, truth: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """One bit per record (individuals × blocks) to one Boolean per record, in the panel's order."""
+        bits = np.unpackbits(truth.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
+        found: NDArray[np.bool_] = bits[:, self.places]
+        return found
+
+    def unpack_steps(self, plane: NDArray[np.uint64]) -> list[NDArray[np.bool_]]:
+        """A plane to one Boolean vector per record, in the panel's order."""
+        bits = np.unpackbits(plane.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").view(np.bool_)
+        found: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)] * self.records
+        for place, (record, length) in enumerate(zip(self.order, self.lengths, strict=True)):
+            first = self.blocks[place // LANES]
+            found[record] = bits[first : first + length, place % LANES]
+        return found
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
+        """Blocks × groups: which bits of each block stand for the records of each group (one Boolean per record)."""
+        blocks = len(self.blocks) - 1
+        member = np.zeros((len(groups), blocks * LANES), np.bool_)
+        for k, group in enumerate(groups):
+            member[k, self.places] = group
+        words = np.packbits(member, axis=1, bitorder="little").view(np.uint64).reshape(len(groups), blocks)
+        return np.ascontiguousarray(words.T)
+
+
+def _valid(lengths: NDArray[np.int64], blocks: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Records are sorted by length, so the valid bits of a word are its lowest ones, and ever fewer over time."""
+    steps = np.arange(blocks[-1]) - np.repeat(blocks[:-1], np.diff(blocks))
+    block = np.repeat(np.arange(len(blocks) - 1), np.diff(blocks))
+    padded = np.zeros((len(blocks) - 1) * LANES, np.int64)
+    padded[: len(lengths)] = lengths
+    span = np.diff(blocks).max(initial=0) + 1
+    # how many records of the block are longer than this step
+    keys = block * span + steps
+    descending = np.repeat(np.arange(len(blocks) - 1), LANES) * span + padded
+    ends = np.sort(descending)
+    longer = (block + 1) * LANES - np.searchsorted(ends, keys, side="right")
+    return np.where(longer >= LANES, ~np.uint64(0), (np.uint64(1) << longer.astype(np.uint64)) - np.uint64(1))

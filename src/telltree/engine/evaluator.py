@@ -1,0 +1,447 @@
+"""Evaluation: formulas of any form in, counts and answers out; what shards find is joined."""
+
+import abc
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.compiled import given
+from telltree.engine.aligned import Room, aligned_words
+from telltree.engine.atoms import Atom
+from telltree.engine.bitset_layout import TILE, Layout
+from telltree.engine.bitsets import Planes
+from telltree.engine.instructions import READS_PLANES, WORD_AND, Programs
+from telltree.engine.machine import LANES, Counting, Registers, Tally, evaluate
+from telltree.engine.operands import RECORD, STEPS
+from telltree.engine.robustness import Gauges, MarginRegisters, narrowest
+from telltree.engine.signals import Signals
+from telltree.engine.subset import Subset
+from telltree.engine.windows import Looking
+from telltree.grammar.derivation import Population
+from telltree.logic import Expression
+from telltree.panel import Panel, Schema
+
+# ---- What shards find out about formulas, and how it is joined.
+
+
+class Asked(NamedTuple):
+    """What to find out besides counts and hashes."""
+
+    truth: bool = False
+    """The truth for every record."""
+    steps: bool = False
+    """The truth at every step, and nothing else."""
+    of_a_shard: bool = False
+    """Whether the findings will be joined with those of other shards."""
+    mode: int = RECORD
+    """How formulas are read."""
+
+    def empty(self, formulas: int, masks: int, layout: Layout) -> Tally:
+        """Memory for it."""
+        if self.steps:
+            return Tally.empty(0, 0, words=layout.words)
+        return Tally.empty(formulas, masks, blocks=len(layout.blocks) - 1 if self.truth else 0)
+
+
+class Findings(NamedTuple):
+    """The tally of the records of one shard, or of several that were joined.
+
+    Formulas that make the same split must get the same hash, whichever side they call true. It is the hash of the side
+    with the very first record. A shard without that record returns the hash by its own first record, and also the
+    `opposite`; its second number of members says whether a formula is true of that record. With a single shard,
+    `opposite` is None, and the second number of members is the size of the smaller side.
+    """
+
+    tally: Tally
+    opposite: NDArray[np.uint64] | None
+    records: int
+
+    def part(self, low: int, high: int) -> "Findings":
+        """The findings for some of the formulas."""
+        return Findings(
+            self.tally.part(low, high), None if self.opposite is None else self.opposite[low:high], self.records
+        )
+
+    def beside(self, other: "Findings") -> "Findings":
+        """The findings for these formulas, and then for others, of the same records."""
+        tally = Tally._make(np.concatenate(pair) for pair in zip(self.tally, other.tally, strict=True))
+        if self.opposite is None or other.opposite is None:
+            return Findings(tally, None, self.records)
+        return Findings(tally, np.concatenate((self.opposite, other.opposite)), self.records)
+
+    def of_all(self) -> Tally:
+        """The tally, if there are no other shards."""
+        if self.opposite is None:
+            return self.tally
+        true = self.tally.members[:, 0]
+        return self.tally._replace(members=np.column_stack([true, np.minimum(true, self.records - true)]))
+
+
+def joined(parts: Sequence[Findings]) -> Findings:
+    """The findings of several shards, in the order of their blocks, as one."""
+    tallies = [part.tally for part in parts]
+    true_of_first = tallies[0].members[:, 1]
+    answers = [np.zeros_like(tallies[0].answer) for _ in range(2)]
+    for part in parts:
+        assert part.opposite is not None
+        same = part.tally.members[:, 1] == true_of_first
+        answers[0] += np.where(same, part.tally.answer, part.opposite)
+        answers[1] += np.where(same, part.opposite, part.tally.answer)
+    true = np.sum([tally.members[:, 0] for tally in tallies], axis=0)
+    tally = tallies[0]._replace(
+        counts=np.sum([tally.counts for tally in tallies], axis=0),
+        members=np.column_stack([true, true_of_first]),
+        answer=answers[0],
+        truth=np.concatenate([tally.truth for tally in tallies], axis=1),
+    )
+    return Findings(tally, answers[1], sum(part.records for part in parts))
+
+
+# ---- What can be asked about formulas and the records of a node, wherever the records are.
+
+F_contra = TypeVar("F_contra", contravariant=True)
+"""The form in which formulas are given."""
+
+Masks = Any
+"""Groups of records to count, in the form of the evaluator that they are handed back to."""
+
+
+class AnyEvaluator(Protocol[F_contra]):
+    """All that growing a tree needs to know. `Evaluator` answers for one shard, `tree.sharded` for several."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks: ...
+
+    def evaluate(self, formulas: F_contra, wanted: NDArray[np.int64], masks: Masks) -> Tally: ...
+
+    def findings(self, formulas: F_contra, wanted: NDArray[np.int64], masks: Masks) -> Findings: ...
+
+    def truth(self, formulas: F_contra) -> NDArray[np.bool_]: ...
+
+    def margins(
+        self, formulas: F_contra, cutoff: float | None = None, of_a_shard: bool = False
+    ) -> NDArray[np.float64]: ...
+
+    def distinct(self, signal: Expression) -> NDArray[np.float64]: ...
+
+
+class OfFormulas(AnyEvaluator[Sequence[Expression]], Protocol):
+    """Of formulas as they stand it can also be asked what turns them."""
+
+    def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]: ...
+
+
+class OfPopulations(AnyEvaluator[Population], Protocol):
+    """Of populations it can also be asked which conditions hold at the same steps, and in how many records."""
+
+    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None: ...
+
+    def reach(self, conditions: Population, masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+
+# ---- Evaluation: formulas of any form in, counts and answers out.
+#
+# An evaluator is a shard: it owns some blocks of records and their planes. `findings.joined` joins the findings of
+# several shards, so that records can be processed in parts if their planes do not fit into memory at once.
+
+MEMORY = 1 << 29
+"""The memory budget in bytes for the planes of one evaluator, or half the size of the panel's columns if that is more:
+planes that do not fit must be made again and again.
+"""
+WORTH_THREADS = 1 << 18
+"""Words of work below which starting threads takes longer than it saves."""
+LARGE = 0.6
+"""The share of another evaluator's records from which on it takes less time to look at the others too than to pick
+the bits of these from its planes."""
+LEAST_MARGIN = 1e-300
+"""Anything smaller only says on which side of an equality a record lies."""
+
+_LOOKS = np.ones(1, np.bool_)
+"""In place of None where programs look along time, so that the code for it is compiled."""
+_NOTHING, _NONE = np.empty(0, np.uint64), np.empty(0)
+"""In place of None, for which all would be compiled once more."""
+Scratch: TypeAlias = tuple[Registers, Counting | None, Looking | None]
+
+F = TypeVar("F")
+"""The form in which formulas are given."""
+
+
+def usual_memory(panel: Panel) -> int:
+    """The memory budget for the planes of these records, if none is given."""
+    return MEMORY if panel.on_disk else max(MEMORY, 4 * panel.steps * len(panel.schema))
+
+
+def ready_for(counts: bool, looks: bool) -> tuple[bool, bool]:
+    """Whether an evaluator had better be able to count, and to look along time, if it must do so much: what was
+    compiled before, by a fit in another process perhaps, need not be compiled again."""
+    able = (one for one in given(evaluate, "counting", "looking") if one[0] >= counts and one[1] >= looks)
+    can_count, can_look = min(able, default=(counts, looks))
+    return can_count, can_look
+
+
+class Evaluator(abc.ABC, Generic[F]):
+    """Evaluates formulas on the records of one panel. Subclasses differ in how they make programs from formulas."""
+
+    def __init__(
+        self,
+        panel: Panel,
+        signals: Signals,
+        *,
+        numbered: int = 0,
+        counts: bool = False,
+        looks: bool = False,
+        memory: int | None = None,
+        threads: int = 1,
+        part_of: "tuple[Evaluator[F], NDArray[np.int64]] | None" = None,
+        before: int = 0,
+        room: Room = aligned_words,
+    ) -> None:
+        """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `looks`: whether they look at
+        windows, back, or until something. `before`: how many blocks are in the shards before this one.
+
+        `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: its
+        planes are reused, as they stand if these are most of the records. `room`: makes room for planes, in memory or
+        on disk.
+        """
+        self.panel, self.signals = panel, signals
+        self._room_for_planes = room
+        self.layout: Layout
+        self._masked = part_of is not None and len(panel) >= LARGE * part_of[0].layout.records
+        if part_of is None:
+            self._budget = usual_memory(panel) if memory is None else memory
+            self.layout = Layout.of(panel)
+            self._planes = Planes(self.layout, signals, self._budget, numbered, None, room=room)
+        elif self._masked:
+            whole, members = part_of
+            self._budget, self.layout, self._planes = whole._budget, whole.layout.among(members), whole._planes
+        else:
+            whole, members = part_of
+            self._budget, self.layout = whole._budget // 2, Layout.of(panel)
+            whole._planes.share(self._budget)
+            source = whole._planes, Subset.of(whole.layout, self.layout, members)
+            self._planes = Planes(self.layout, signals, self._budget, numbered, source, room=room)
+        self._programs = Programs.empty(0, 0)
+        self._threads, self.counts, self.looks = max(1, threads), counts, looks
+        self.before = before
+        self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
+        self._scratch = self._scratch_for(8)
+
+    @staticmethod
+    @abc.abstractmethod
+    def _how_many(formulas: F) -> int: ...
+
+    @abc.abstractmethod
+    def _lower(self, formulas: F, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
+        """Write programs for the `wanted` formulas, with all the planes they need; False if there are too many planes.
+
+        With `simplify`, atoms that are constant over all records may be left out.
+        """
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the records."""
+        return self.panel.schema
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
+        """Groups of records to count, each given as one Boolean per record."""
+        return self.layout.masks(groups)
+
+    def distinct(self, signal: Expression) -> NDArray[np.float64]:
+        """The distinct finite values of a signal, sorted."""
+        values = self.signals.values(signal)[self.panel.rows()]
+        return np.unique(values[np.isfinite(values)])
+
+    def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
+        """For each of the `wanted` formulas, in that order, count the records of each mask for which it is true."""
+        return self._findings(formulas, wanted, masks, Asked()).of_all()
+
+    def truth(self, formulas: F) -> NDArray[np.bool_]:
+        """The truth of every formula for every record, in the panel's order."""
+        everything = np.arange(self._how_many(formulas))
+        found = self._findings(formulas, everything, self.layout.masks([]), Asked(truth=True))
+        return self.layout.unpack(found.tally.truth)
+
+    def findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Findings:
+        """The same, in the form of a shard, to be joined with the findings of others."""
+        return self._findings(formulas, wanted, masks, Asked(of_a_shard=True))
+
+    def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
+        if not self.layout.records or self._fits(formulas, wanted, asked.mode):
+            return self._run(wanted, masks, asked)
+        if self._masked:  # the planes of all records are those of half of the formulas at a time
+            middle = len(wanted) // 2
+            first = self._findings(formulas, wanted[:middle], masks, asked)
+            return first.beside(self._findings(formulas, wanted[middle:], masks, asked))
+        asked, parts = asked._replace(of_a_shard=True), []
+        for half, blocks in self._halves():
+            parts.append(half._findings(formulas, wanted, masks[blocks], asked))
+            del half  # free its memory for the other half
+        return joined(parts)
+
+    def trace(self, formulas: F, which: int) -> list[NDArray[np.bool_]]:
+        """The truth of one formula at every step of every record."""
+        wanted = np.array([which])
+        if not self.layout.records:
+            return []
+        self._fits(formulas, wanted, STEPS)
+        found = self._run(wanted, self.layout.masks([]), Asked(steps=True))
+        return self.layout.unpack_steps(found.tally.steps)
+
+    def margins(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
+        """The smallest absolute margin of each formula over the records.
+
+        With `cutoff` only the widest is exact, and only if it is no less: formulas that fall behind the one or the
+        other are not followed to the end. Of a shard, all that are no less are exact: other shards may have the rest.
+        """
+        everything, held = np.arange(self._how_many(formulas)), list[NDArray[np.float64]]()
+        # an atom that is constant over these records still has a margin, so nothing may be simplified
+        if not self._fits(formulas, everything, simplify=False):
+            found = np.full(len(everything), np.inf)
+            for half, _ in self._halves():
+                np.minimum(found, half.margins(formulas, cutoff, of_a_shard=True), out=found)
+            return found
+        used = {plane: self._planes.atom(plane) for plane in np.unique(self._operands(everything)[0]).tolist() if plane}
+        gauges = Gauges.of(self._planes.used, used, self.signals, held)
+        graded = everything[self._reads(everything, gauges.spread > 0)]
+        found = np.ones(len(everything))  # if nothing is graded
+        places = np.sort(self.layout.places)
+        cutoff = -1.0 if cutoff is None else cutoff
+        self._measure(graded, places, gauges, found, cutoff=cutoff, rising=not of_a_shard)
+        found[found < LEAST_MARGIN] = 0.0
+        return found
+
+    def _measure(
+        self,
+        wanted: NDArray[np.int64],
+        places: NDArray[np.int64],
+        gauges: Gauges,
+        out: NDArray[np.float64],
+        *,
+        each: NDArray[np.float64] = _NONE,
+        cutoff: float = -1.0,
+        rising: bool = False,
+    ) -> None:
+        """Find the margins of the programs that were written last, for the records at these places; see `narrowest`."""
+        layout, registers = self.layout, len(self._scratch[0][0].words)
+        scratch = MarginRegisters.of(registers, layout.longest)
+        numbers = np.empty(registers) if self.counts else None
+        looking = _LOOKS if self.looks else None
+        narrowest(
+            self._programs, wanted, places, layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges,
+            scratch, numbers, looking, cutoff, rising, out, each,
+        )  # fmt: skip
+
+    def _operands(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The planes that programs read, and for each the index in `part` of the program that reads it."""
+        bounds, results = self._programs.bounds[part], self._programs.result[part, 0].astype(np.int64)
+        lengths = bounds[:, 1] - bounds[:, 0]
+        owner = np.repeat(np.arange(len(part)), lengths)
+        steps = self._programs.steps[
+            np.repeat(bounds[:, 0] - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(owner))
+        ]
+        on_words = steps[:, 0] == WORD_AND
+        reads = READS_PLANES[steps[:, 0]]
+        planes = np.where(on_words[:, None], steps[:, 2:4] >> 1, steps[:, 2:4])[reads].ravel()
+        planes = np.concatenate([planes, results >> 1]).astype(np.int64)
+        owner = np.concatenate([np.repeat(owner[reads], 2), np.arange(len(part))])
+        return planes[planes >= 0], owner[planes >= 0]
+
+    def _reads(self, part: NDArray[np.int64], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each program reads one of the chosen planes."""
+        planes, owner = self._operands(part)
+        found = np.zeros(len(part), np.bool_)
+        found[owner[chosen[planes]]] = True
+        return found
+
+    def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
+        """Run the programs that were written last on the records of this shard."""
+        layout = self.layout
+        tally = asked.empty(len(wanted), masks.shape[1], layout)
+        found = Findings(tally, np.zeros(len(wanted), np.uint64) if asked.of_a_shard else None, layout.records)
+        if not layout.records:
+            tally.clear()
+            return found
+        threads = self._threads if len(wanted) * layout.words >= WORTH_THREADS else 1
+        tiles = layout.tiles(self._planes.used)
+        if threads == 1:
+            self._share(wanted, tiles, masks, self._scratch[0], found)
+            return found
+        bounds = [len(wanted) * share // threads for share in range(threads + 1)]
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = [
+                pool.submit(self._share, wanted[low:high], tiles, masks, scratch, found.part(low, high))
+                for (low, high), scratch in zip(pairwise(bounds), self._scratch, strict=True)
+            ]
+            for job in jobs:
+                job.result()
+        return found
+
+    def _share(
+        self,
+        part: NDArray[np.int64],
+        tiles: NDArray[np.int64],
+        masks: NDArray[np.uint64],
+        scratch: "Scratch",
+        found: Findings,
+    ) -> None:
+        """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
+        layout, planes = self.layout, self._planes
+        opposite = _NOTHING if found.opposite is None else found.opposite
+        evaluate(
+            self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
+            self.before, tiles, masks, *scratch, found.tally, opposite,
+        )  # fmt: skip
+
+    def _fits(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:
+        """Write the programs of `wanted`; False if their planes do not fit into memory at once. Then the records are
+        halved, again and again if need be. A single formula, or block, exceeds the budget if it must.
+        """
+        if not len(wanted):
+            return True
+        if len(wanted) < self._too_many and self._lower(formulas, wanted, mode, simplify):
+            self._make_registers()
+            return True
+        if len(wanted) > 1 and len(self.layout.blocks) > 2:
+            self._too_many = min(self._too_many, len(wanted))
+            return False
+        while not self._lower(formulas, wanted, mode, simplify):
+            self._planes.capacity *= 2
+        self._make_registers()
+        return True
+
+    def _make_registers(self) -> None:
+        if self._programs.registers[0] > len(self._scratch[0][0].words):
+            self._scratch = self._scratch_for(2 * int(self._programs.registers[0]))
+
+    def _halves(self) -> "Iterator[tuple[Evaluator[F], slice]]":
+        """Two evaluators, each for half of the records, and their blocks; each may use the whole budget in turn."""
+        self._planes.release()
+        blocks, blocks_of_records = len(self.layout.blocks) - 1, self.layout.places // LANES
+        for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
+            records = np.flatnonzero((blocks_of_records >= low) & (blocks_of_records < high))
+            yield self._for_part(self.panel[records], self.before + low), slice(low, high)
+
+    @abc.abstractmethod
+    def _for_part(self, panel: Panel, before: int) -> "Evaluator[F]":
+        """The same evaluator for a part of the records, with `before` blocks before it, and the same memory."""
+
+    def _scratch_for(self, number: int) -> list["Scratch"]:
+        """For each thread, this many registers, as many for counting, if formulas count, and what looking takes."""
+        words = max(TILE, int(np.diff(self.layout.blocks).max(initial=0)))
+        words += 24  # registers a multiple of a page apart would collide in the cache (4K aliasing)
+        blocks = min(words, len(self.layout.blocks) - 1)
+        return [
+            (
+                Registers.empty(number, words, blocks),
+                Counting.empty(number, blocks) if self.counts else None,
+                Looking.empty(words, blocks) if self.looks else None,
+            )
+            for _ in range(self._threads)
+        ]

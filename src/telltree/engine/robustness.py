@@ -1,0 +1,325 @@
+"""Margins: how far the data would have to move before a formula changes its answer for a record. The literature on
+temporal logic calls this robustness.
+
+A comparison's margin is the distance to its threshold in standard deviations of that signal over the training panel;
+Boolean, categorical and missing atoms, and comparisons of counts, have ±1; a true equality has 0. ∧ is the minimum, ∨
+the maximum, F the maximum over time and G the minimum. The margin is positive where the formula is true.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numba import carray  # type: ignore[attr-defined]
+from numpy.typing import NDArray
+
+from telltree.compiled import at, borrowed, greater, inline, kernel, lesser, pointer, small
+from telltree.engine.atoms import Atom
+from telltree.engine.instructions import (
+    ABS,
+    BACK,
+    COMPARE,
+    CONSTANT,
+    EQUAL,
+    FROM,
+    GREATER,
+    LESS,
+    LONGEST,
+    LOOKS,
+    ON_LANES,
+    REDUCE,
+    REDUCE_AND,
+    SUBTRACT,
+    SUFFIX_OR,
+    UNTIL,
+    VECTOR_AND,
+    WEAK,
+    WINDOW_OR,
+    WORD_AND,
+)
+from telltree.engine.machine import LANES
+from telltree.engine.signals import Signals
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+
+_TINY = 5e-324
+"""The margin of what is true, but only just; it is as good as 0 and keeps the sign."""
+_TELLING = 16
+"""Records that are kept in mind because they decided."""
+
+
+class Gauges(NamedTuple):
+    """How to measure each plane's atom: its signal, its constant, and the unit of distance."""
+
+    address: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    outcomes: NDArray[np.int64]
+    constant: NDArray[np.float64]
+    spread: NDArray[np.float64]  # 0 if distance is meaningless, and the bits of the plane are enough
+    sure: NDArray[np.float64]  # one number: the margin if distance is meaningless
+
+    @classmethod
+    def of(cls, planes: int, atoms: Mapping[int, Atom], signals: Signals, held: list[NDArray[np.float64]]) -> "Gauges":
+        """Gauges for so many planes; those that are used are given with their atoms.
+
+        The arrays that they point to are appended to `held`, to keep them alive as long as the gauges.
+        """
+        gauges = cls.empty(planes, 1.0)
+        for plane, atom in atoms.items():
+            if atom.graded:
+                values, spread = signals.values(atom.signal), signals.spread(atom.signal)
+                held.append(values)
+                gauges.measure(plane, values, atom.outcomes, atom.constant, spread)
+        return gauges
+
+    @classmethod
+    def empty(cls, planes: int, sure: float) -> "Gauges":
+        """Gauges by which the bits of every plane are enough."""
+        (address, rows, outcomes), (constant, spread) = np.zeros((3, planes), np.int64), np.zeros((2, planes))
+        return cls(address, rows, outcomes, constant, spread, np.array([sure]))
+
+    def measure(self, plane: int, values: NDArray[np.float64], outcomes: int, constant: float, spread: float) -> None:
+        """Measure a plane's atom, whose signal has these values; the caller must keep these alive."""
+        self.address[plane], self.rows[plane] = values.ctypes.data, len(values)
+        self.outcomes[plane], self.constant[plane], self.spread[plane] = outcomes, constant, spread
+
+
+class MarginRegisters(NamedTuple):
+    """Registers for the current record."""
+
+    vectors: NDArray[np.float64]
+    words: NDArray[np.float64]
+    operands: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, registers: int, steps: int) -> "MarginRegisters":
+        """This many registers for records of at most this many steps."""
+        return cls(np.empty((registers, steps)), np.empty(registers), np.empty((2, steps)))
+
+
+@small
+def _measure(address, rows, outcomes, constant, spread, sure, start, steps, out):
+    """The margin of an atom at every step of a record; without branches, so that several steps are done at once."""
+    signal = carray(pointer(address), (rows,))
+    less, equal, greater = outcomes & LESS != 0, outcomes & EQUAL != 0, outcomes & GREATER != 0
+    for t in range(steps):
+        x = signal[at(start + t)]
+        holds = (less & (x < constant)) | (equal & (x == constant)) | (greater & (x > constant))
+        size = abs(x - constant) / spread
+        size = size if size > _TINY else _TINY
+        size = size if x == x else sure  # noqa: PLR0124  whether it is missing
+        out[at(t)] = size if holds else -size
+
+
+@small
+def _look_up(words, lane, sure, out):
+    """The margin of an atom without distance, at every step of a record."""
+    for t in range(len(words)):
+        out[t] = sure if (words[t] >> np.uint64(lane)) & np.uint64(1) else -sure
+
+
+@inline
+def _fetch(ref, plane, negated, gauges, planes, first, lane, start, steps, vectors, out):
+    """Load a vector operand with its sign, from a plane's atom or a register."""
+    if ref < 0:
+        for t in range(steps):  # assigning a slice would take 30 s to compile, for its error message
+            out[at(t)] = vectors[-1 - ref, at(t)]
+    elif gauges.spread[plane] == 0.0:
+        _look_up(planes[plane, first : first + steps], lane, gauges.sure[0], out)
+    else:
+        _measure(gauges.address[plane], gauges.rows[plane], gauges.outcomes[plane], gauges.constant[plane],
+                 gauges.spread[plane], gauges.sure[0], start, steps, out)  # fmt: skip
+    if negated:
+        for t in range(steps):
+            out[at(t)] = -out[at(t)]
+
+
+@small
+def _greatest(x):
+    """The greatest of some numbers, none of which is missing: by four comparisons that do not wait for each other."""
+    steps, a, b, c, d = len(x), -np.inf, -np.inf, -np.inf, -np.inf
+    for t in range(0, steps - 3, 4):
+        a = x[at(t)] if x[at(t)] > a else a
+        b = x[at(t + 1)] if x[at(t + 1)] > b else b
+        c = x[at(t + 2)] if x[at(t + 2)] > c else c
+        d = x[at(t + 3)] if x[at(t + 3)] > d else d
+    for t in range(steps - steps % 4, steps):
+        a = x[at(t)] if x[at(t)] > a else a
+    return greater(greater(a, b), greater(c, d))
+
+
+@small
+def _number(step, a, b, value):
+    if step == CONSTANT:
+        return value
+    if step == SUBTRACT:
+        return a - b
+    if step == ABS:
+        return abs(a)
+    return np.sign(a)
+
+
+@small
+def _within(x, value, back, sure, out):
+    """The greatest margin over the steps of a window, from each step; the window is twice as long after each pass."""
+    steps, sign, seen = len(out), -1 if back else 1, np.int64(1)
+    near, further = np.int64(value) // FROM, np.int64(value) % FROM
+    further = further if further < steps else np.int64(steps - 1)
+    for t in range(steps):
+        there = t + sign * near
+        out[t] = x[there] if 0 <= there < steps else -np.inf
+    while seen <= further:
+        more = seen if 2 * seen <= further + 1 else further + 1 - seen
+        for k in range(steps - more):
+            t = steps - 1 - k if back else k  # those that are read were not written yet
+            out[t] = greater(out[t], out[t + sign * more])
+        seen = seen + more
+    for t in range(steps):
+        if not 0 <= t + sign * near < steps:  # the window is empty
+            out[t] = -sure
+
+
+@small
+def _until(a, b, back, weak, out):
+    """The margin of b, or of a and so of what comes after it; at the end b alone, or both if it is weak."""
+    steps = len(out)
+    for k in range(steps):
+        t, then = (k, k - 1) if back else (steps - 1 - k, steps - k)
+        after = out[then] if k else np.inf if weak else -np.inf
+        out[t] = greater(b[t], lesser(a[t], after))
+
+
+@small
+def _look(step, one, two, value, flags, sure, out):
+    """The instructions that look along time; returns what they find at the first step."""
+    if step == WINDOW_OR:
+        _within(one, value, flags & BACK, sure, out)
+    elif step == UNTIL:
+        _until(one, two, flags & BACK, flags & WEAK, out)
+    else:
+        for t in range(len(out)):
+            before = -one[t - 1] if t else np.inf if flags & WEAK else -sure
+            out[t] = lesser(one[t], before)
+    return out[0]
+
+
+@small
+def _held(margins):
+    """At how many steps something is true."""
+    true = 0
+    for margin in margins:
+        true += margin > 0
+    return true
+
+
+@small
+def _longest_run(margins):
+    """At how many steps in a row something is true, at most."""
+    longest = run = 0
+    for margin in margins:
+        run = run + 1 if margin > 0 else 0
+        longest = greater(longest, run)
+    return longest
+
+
+@small
+def _compared(a, b, outcomes):
+    holds = (outcomes & LESS and a < b) or (outcomes & EQUAL and a == b) or (outcomes & GREATER and a > b)
+    return 1.0 if holds else -1.0
+
+
+@inline
+def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, numbers, looking):
+    """The margin of one formula for one record. The last iteration only loads the result."""
+    vectors, words, operands = room.vectors, room.words, room.operands
+    one, two = operands[0], operands[1]
+    begin, end = programs.bounds[i]
+    margin = 0.0
+    for k in range(begin, end + 1):
+        step, to, flags, a, b = WORD_AND, 0, programs.result[i, 1], programs.result[i, 0], programs.result[i, 0]
+        if k < end:
+            step, to, flags = programs.steps[k, 0], -1 - programs.steps[k, 1], programs.steps[k, 4]
+            a, b = programs.steps[k, 2], programs.steps[k, 3]
+        if numbers is not None and ON_LANES[step]:
+            numbers[to] = _number(step, numbers[-1 - a], numbers[-1 - b], programs.values[k])
+            if step == COMPARE:
+                words[to] = _compared(numbers[-1 - a], numbers[-1 - b], flags)
+                for t in range(steps):
+                    vectors[to, t] = words[to]
+            continue
+        on_words = step == WORD_AND
+        paired = on_words or step == VECTOR_AND or step == REDUCE_AND or step == UNTIL
+        least = np.inf
+        for side in range(2 if paired else 1):
+            ref, negated = (b, flags & 2) if side else (a, flags & 1)
+            if on_words and ref < 0:
+                most = words[-1 - ref]
+            else:  # a word operand from a plane: whether the plane, or its negation, ever holds
+                plane, turned = (ref >> 1, ref & 1) if on_words else (ref, negated)
+                _fetch(ref, plane, turned, gauges, planes, first, lane, start, steps, vectors, operands[side])
+                if paired and not on_words:
+                    continue
+                most = _greatest(operands[side, :steps])
+            least = lesser(least, -most if on_words and negated else most)
+        margin = least
+        if on_words or step == REDUCE:
+            words[to] = least
+            if k == end:
+                margin = -most if flags else most
+            continue
+        found = vectors[to, :steps]
+        for t in range(steps):
+            found[at(t)] = two[at(t)] if paired and two[at(t)] < one[at(t)] else one[at(t)]
+        words[to] = _greatest(found)
+        if step == SUFFIX_OR:
+            for t in range(steps - 2, -1, -1):
+                found[t] = greater(found[t], found[t + 1])
+        if looking is not None:  # noqa: SIM102  the compiler leaves out what stands under it
+            if LOOKS[step]:
+                words[to] = _look(step, one[:steps], two[:steps], programs.values[k], flags, gauges.sure[0], found)
+        if numbers is not None:
+            numbers[to] = _held(one[:steps])
+            if looking is not None:  # noqa: SIM102  as above
+                if step == LONGEST:
+                    numbers[to] = _longest_run(one[:steps])
+    return margin
+
+
+@kernel
+def narrowest(
+    programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, rising, out, each
+):
+    """For each formula the smallest absolute margin over the records at these places. Formulas that fall behind
+    `cutoff` are given up, and get a number below it; with a negative one, none is. A `rising` one is the widest so far.
+
+    If `each` has room, it gets the margins of the last formula for all records, with their signs.
+
+    Formulas between which margins decide are alike, so that the records that decided about others are looked at first.
+    `numbers` are registers for programs that count, None where there are none (see `machine.Counting`); `looking` is
+    None where none looks at windows, back, or until something.
+    """
+    programs, gauges, room, planes = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(planes)
+    telling, told = np.zeros(_TELLING, np.int64), 0
+    widest = cutoff
+    for i in wanted:
+        out[i] = np.inf
+        first = lesser(told, _TELLING) if cutoff >= 0 else 0
+        for look in range(-first, len(places)):
+            place = telling[first + look] if look < 0 else places[look]
+            margin = _of_record(
+                programs, i, gauges, planes, blocks[place // LANES], place % LANES, starts[place], lengths[place],
+                room, numbers, looking,
+            )  # fmt: skip
+            if len(each):
+                each[look] = margin
+                continue
+            margin = abs(margin)
+            out[i] = lesser(out[i], margin)
+            if margin <= _TINY or margin < widest:
+                if look >= 0:
+                    telling[told % _TELLING] = place
+                    told += 1
+                break
+        if cutoff >= 0 and rising:
+            widest = greater(widest, out[i])

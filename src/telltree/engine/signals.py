@@ -1,0 +1,588 @@
+"""Signals: what atoms compare, as one float per row of the panel's columns."""
+
+import sys
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.engine.atoms import Atom
+from telltree.errors import DataError, FunctionError
+from telltree.grammar.resolve import attribute
+from telltree.logic import Attribute, Expression, Number, Type, UserFunction
+from telltree.logic.expression import Level
+from telltree.logic.meaning import Makes
+from telltree.logic.operators import (
+    ABS,
+    CHANGE,
+    DIFFERENCE,
+    DISTANCE,
+    ELAPSED,
+    EQUAL,
+    FIRST,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    LAST,
+    LATEST,
+    LEFT,
+    LENGTH,
+    LESS,
+    LESS_EQUAL,
+    MAX,
+    MAX_WITHIN,
+    MEAN,
+    MEAN_WITHIN,
+    MIN,
+    MIN_WITHIN,
+    MISSING,
+    SIGN,
+    SLOPE,
+    SPREAD,
+    SPREAD_WITHIN,
+    TOTAL,
+    WHEN_MAX,
+    WHEN_MIN,
+    Cells,
+    Operator,
+)
+from telltree.logic.shapelet import distances
+from telltree.panel import Panel, disk_arrays
+from telltree.panel.statistics import Statistics
+
+# ---- Numbers made of the values that a signal has at several steps of a record.
+#
+# Records lie one after the other, and `numbers` has the number of each step in its record, from 0. Only values that
+# are there count; where there is none, the number is missing (NaN). Windows become twice as long with each pass. Sums
+# are exact but for their last rounding, whatever the order in which they are added up.
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def earlier(values: Floats, numbers: Ints, steps: int, nothing: float = np.nan) -> Floats:
+    """What there was so many steps before; `nothing` where the record had not begun."""
+    if steps == 0:
+        return values
+    found = np.full_like(values, nothing)
+    found[steps:] = values[:-steps]
+    found[numbers < steps] = nothing
+    return found
+
+
+class Window(NamedTuple):
+    """Steps to look back at: from `far` to `near` steps before, but none beyond the start of the record."""
+
+    near: int
+    far: int
+
+    @classmethod
+    def of(cls, near: float, far: float, numbers: Ints) -> "Window":
+        """A window no longer than the longest record."""
+        longest = int(numbers.max(initial=0)) + 1
+        return cls(int(min(near, longest)), int(min(far, longest)))
+
+    @property
+    def steps(self) -> int:
+        return self.far - self.near + 1
+
+    @classmethod
+    def so_far(cls, numbers: Ints) -> "Window":
+        """All steps up to this one."""
+        return cls.of(0, np.inf, numbers)
+
+
+def extreme(values: Floats, numbers: Ints, window: Window, better: Callable[[Floats, Floats], Any]) -> Floats:
+    """The least (np.fmin) or the greatest (np.fmax) value in a window."""
+    found, reach = values, 1
+    while 2 * reach <= window.steps:
+        found, reach = better(found, earlier(found, numbers, reach)), 2 * reach
+    if reach < window.steps:
+        found = better(found, earlier(found, numbers, window.steps - reach))
+    return earlier(found, numbers, window.near)
+
+
+def count(values: Floats, numbers: Ints, window: Window) -> Ints:
+    """How many values there are in a window."""
+    known = np.concatenate([[0], np.cumsum(~np.isnan(values))])
+    place = np.arange(len(values))
+    last = place - np.minimum(numbers + 1, window.near) + 1
+    first = place - np.minimum(numbers, window.far)
+    return np.asarray(known[np.maximum(last, first)] - known[first], np.int64)
+
+
+def total(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """The sum of the values in a window."""
+    return np.where(count(values, numbers, window) > 0, _summed(values, numbers, window), np.nan)
+
+
+def _summed(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """The same, but 0 of no values."""
+    block = _Sum.of(np.where(np.isnan(values), 0.0, values))
+    found, taken, reach, left = _Sum.of(np.zeros_like(values)), 0, 1, window.steps
+    while left:
+        if left % 2:
+            found, taken = found.plus(block.earlier(numbers, taken)), taken + reach
+        left //= 2
+        if left:
+            block, reach = block.plus(block.earlier(numbers, reach)), 2 * reach
+    return earlier(found.rounded, numbers, window.near, 0.0)
+
+
+def mean(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """The mean of the values in a window."""
+    known = count(values, numbers, window)
+    return np.where(known > 0, _summed(values, numbers, window) / np.maximum(known, 1), np.nan)
+
+
+def spread(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """By how much the greatest value in a window is above the least."""
+    with np.errstate(invalid="ignore", over="ignore"):  # inf − inf is missing
+        return extreme(values, numbers, window, np.fmax) - extreme(values, numbers, window, np.fmin)
+
+
+def at_last(values: Floats, numbers: Ints, holds: NDArray[np.bool_]) -> Floats:
+    """The value at the last step, up to this one, at which something held; missing if it never did."""
+    place = np.arange(len(values))
+    last = np.maximum.accumulate(np.where(holds, place, -1))
+    return np.where(last >= place - numbers, values[np.maximum(last, 0)], np.nan)
+
+
+def whole(so_far: Floats, lengths: Ints) -> Floats:
+    """What has been made so far by the last step of each record, for all of its steps."""
+    return np.repeat(so_far[np.cumsum(lengths) - 1], lengths)
+
+
+def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
+    """The value at the first step of the record at which something holds, for all of its steps; missing if at none."""
+    ends = np.cumsum(lengths)
+    place = np.where(holds, np.arange(len(values)), len(values))
+    following = np.append(np.minimum.accumulate(place[::-1])[::-1], len(values))[ends - lengths]
+    found = np.append(values, np.nan)[np.where(following < ends, following, len(values))]
+    return np.repeat(found, lengths)
+
+
+def slope(values: Floats, numbers: Ints, lengths: Ints) -> Floats:
+    """Of the line that is nearest to all values of a record, by least squares, a step; 0 of a single value.
+
+    Steps are counted so that all numbers but the values are whole: n t − Σ t in place of t − the mean of t.
+    """
+    so_far, known = Window.so_far(numbers), ~np.isnan(values)
+
+    def of_record(made: Floats) -> Floats:
+        return whole(total(np.where(known, made, np.nan), numbers, so_far), lengths)
+
+    steps = numbers.astype(np.float64)
+    n, sum_of_steps = of_record(np.ones_like(values)), of_record(steps)
+    width = n * of_record(steps * steps) - sum_of_steps**2
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        rise = of_record((n * steps - sum_of_steps) * values) / width
+        bounded = whole(extreme(np.abs(values), numbers, so_far, np.fmax), lengths) < np.inf
+    return np.where(bounded, np.where(width > 0, rise, 0.0), np.nan)
+
+
+class _Sum(NamedTuple):
+    """A sum, and what was lost by rounding it."""
+
+    high: Floats
+    low: Floats
+
+    @classmethod
+    def of(cls, values: Floats) -> "_Sum":
+        return cls(values, np.zeros_like(values))
+
+    def earlier(self, numbers: Ints, steps: int) -> "_Sum":
+        return _Sum(earlier(self.high, numbers, steps, 0.0), earlier(self.low, numbers, steps, 0.0))
+
+    def plus(self, other: "_Sum") -> "_Sum":
+        with np.errstate(invalid="ignore", over="ignore"):
+            high = self.high + other.high
+            part = high - self.high
+            lost = (self.high - (high - part)) + (other.high - part)
+            return _Sum(high, np.where(np.isfinite(high), lost + self.low + other.low, 0.0))
+
+    @property
+    def rounded(self) -> Floats:
+        with np.errstate(over="ignore"):
+            return self.high + self.low
+
+
+# ---- Signals: what atoms compare, as one float per row of the panel's columns.
+#
+# Arithmetic on a missing value is missing. Boolean signals are 1 and 0, categorical ones are codes; both are NaN where
+# the data are missing.
+
+Grid = dict[float, int]
+"""Constants in ascending order, each with its place among them."""
+Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
+
+
+class Signals:
+    """The signals of one panel, computed on demand and cached while they fit into `memory` bytes."""
+
+    def __init__(self, panel: Panel, trace: Trace, memory: int, *, part_of: "Signals | None" = None) -> None:
+        """`part_of`: the signals of a panel that has all these records: only standard deviations differ."""
+        self.panel = panel
+        self._trace = trace
+        self._whole = part_of
+        self._memory = memory
+        self._kept: OrderedDict[Expression, Floats] = OrderedDict()
+        self._held = 0  # bytes of those kept
+        self.spreads: dict[Expression, float] = {}
+        """Standard deviations, as far as they are known; of a shard, those of the signals of all shards."""
+        self._misses: dict[Expression, bool] = {}
+        self.atoms: dict[int, Atom] = {} if part_of is None else part_of.atoms
+        """Atoms met so far, by name: what they are does not depend on the records looked at."""
+        self.grids: dict[Expression, Grid] = {} if part_of is None else part_of.grids
+        """The constants that a grammar compares a signal with, where that is known."""
+
+    def values(self, signal: Expression) -> Floats:
+        """One number per row of the shared columns; rows of records outside the panel are undefined."""
+        if self._whole is not None:
+            return self._whole.values(signal)
+        if isinstance(signal.head, Attribute):
+            column = self._column(signal.head)
+            if column.dtype == np.float64 and column.flags.c_contiguous:
+                return column  # the panel's own array costs no memory
+        if signal in self._kept:
+            self._kept.move_to_end(signal)
+            return self._kept[signal]
+        large = self.panel.on_disk and 8 * self._height > self._memory
+        made = self._in_parts(signal) if large else np.ascontiguousarray(self._make(signal), dtype=np.float64)
+        made.flags.writeable = False
+        self._kept[signal] = made
+        self._held += _weight(made)
+        while self._held > self._memory and len(self._kept) > 1:
+            self._held -= _weight(self._kept.popitem(last=False)[1])
+        return made
+
+    def spread(self, signal: Expression) -> float:
+        """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
+        if signal not in self.spreads:
+            with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
+                deviation = Statistics(self._pieces(signal)).spread()
+            self.spreads[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
+        return self.spreads[signal]
+
+    def _in_parts(self, signal: Expression) -> Floats:
+        """A signal of a panel on disk, made part by part, and on disk as well."""
+        found, first = disk_arrays.empty(self._height, np.float64), 0
+        for part in self.panel.parts():
+            last = first + len(part)
+            found[self.panel[first:last].rows()] = Signals(part.alone(), self._trace, sys.maxsize).values(signal)
+            first = last
+        return found
+
+    def _pieces(self, signal: Expression) -> list[Callable[[], Floats]]:
+        """What gives the values of the panel's records, one after the other, some at a time where they are on disk."""
+        values, rows = self.values(signal), self.panel.rows()
+        if not disk_arrays.on_disk(values):
+            return [lambda: values[rows]]
+        steps = self.panel.steps
+        bounds = pairwise([*range(0, steps, disk_arrays.PIECE), steps])
+        if isinstance(rows, slice):
+            taken: list[Any] = [slice(rows.start + low, rows.start + high) for low, high in bounds]
+        else:
+            taken = [rows[low:high] for low, high in bounds]
+        return [partial(_copied, values, some) for some in taken]
+
+    def rest(self) -> None:
+        """Take no memory for what is on disk, until it is touched again."""
+        if self.panel.on_disk:
+            self._kept.clear()
+            self._held = 0
+        self.panel.rest()
+
+    def misses(self, signal: Expression) -> bool:
+        """Whether any value of the signal may be missing."""
+        if signal not in self._misses:
+            values = self.values(signal)
+            self._misses[signal] = any(bool(np.isnan(values[some].min())) for some in disk_arrays.pieces(values))
+        return self._misses[signal]
+
+    def _column(self, read: Attribute) -> NDArray[Any]:
+        name, schema = read.name, self.panel.schema
+        if name not in schema:
+            raise DataError(f"the panel has no column {name!r}, which a formula mentions; it has {list(schema)[:9]}")
+        if attribute(schema[name]).type is not read.type:
+            raise DataError(
+                f"column {name!r} is {schema[name].type} in this panel, but a formula reads it as a {read.type}; "
+                "give the schema when you read the data"
+            )
+        return self.panel.column(name)
+
+    def _make(self, e: Expression) -> Any:
+        head = e.head
+        if isinstance(head, Attribute):
+            codes = self._column(head)
+            if codes.dtype == np.float64:
+                return codes.copy()
+            return np.where(codes == -1, np.nan, codes)
+        if isinstance(head, Number):
+            return np.full(self._height, head.value)
+        if isinstance(head, UserFunction):
+            return self._call(head, e.args)
+        if e.type is Type.BOOLEAN or (isinstance(head, Operator) and head.joins):
+            return self._truth(e)
+        assert isinstance(head, Operator)
+        return SIGNALS[head](self, e)
+
+    def along_records(self, e: Expression, made: Callable[[Floats, NDArray[np.int64]], Floats]) -> Floats:
+        """A signal made of another, and of the number of each step in its record, one record after the other."""
+        return self.laid_out(made(self.values(e)[self.panel.rows()], self.numbers()))
+
+    @cached_property
+    def _height(self) -> int:
+        names = self.panel.schema.names
+        return len(self.panel.column(names[0])) if names else int((self.panel.starts + self.panel.lengths).max())
+
+    def laid_out(self, stacked: Floats) -> Floats:
+        """What the records of the panel have, one after the other, where their rows are."""
+        found = np.zeros(self._height)
+        found[self.panel.rows()] = stacked
+        return found
+
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of each step in its record, from 0, one record after the other."""
+        lengths = self.panel.lengths
+        return np.arange(self.panel.steps) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+    def sides(self, args: tuple[Expression, ...]) -> tuple[Any, Any]:
+        """Two vectors to compare; categories of different columns are compared by name."""
+        if args[0].type is not Type.CATEGORICAL_VECTOR:
+            return self.values(args[0]), self.values(args[1])
+        names: dict[str, int] = {}
+        sides = []
+        for side, arg in enumerate(args):
+            assert isinstance(arg.head, Attribute | Level)
+            levels = (arg.head.name,) if isinstance(arg.head, Level) else self.panel.schema[arg.head.name].levels
+            number = np.array([*(names.setdefault(level, len(names)) for level in levels), -1.0], np.float64)
+            codes = np.zeros(self._height) if isinstance(arg.head, Level) else self.values(arg)
+            known = np.isfinite(codes) & (codes >= 0)
+            # a missing or unseen value equals nothing, not even itself
+            sides.append(np.where(known, number[np.where(known, codes, 0).astype(np.int64)], -1.0 - side))
+        return sides[0], sides[1]
+
+    def missing(self, e: Expression) -> Any:
+        """Where a signal has no value."""
+        if e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) and not isinstance(e.head, Attribute):
+            return np.zeros(self._height)  # a formula is never missing
+        return np.isnan(self.values(e))
+
+    def _truth(self, e: Expression) -> Floats:
+        """A Boolean vector with connectives or temporal operators inside an atom: the operand of a user function."""
+        found = np.zeros(self._height)
+        for start, truth in zip(self.panel.starts, self._trace(self.panel, self, e), strict=True):
+            found[start : start + len(truth)] = truth
+        return found
+
+    def _call(self, function: UserFunction, args: tuple[Expression, ...]) -> Floats:
+        rows = self.panel.rows()
+        operands = [self._operand(arg, rows) for arg in args]
+        found = np.full(self._height, np.nan)
+        if function.elementwise and len(self.panel):
+            found[rows] = _checked(function, operands, None)
+            return found
+        first = 0
+        for name, start, length in zip(self.panel.ids.tolist(), self.panel.starts, self.panel.lengths, strict=True):
+            record = [operand[first : first + length] for operand in operands]
+            found[start : start + length] = _checked(function, record, name)
+            first += length
+        return found
+
+    def _operand(self, e: Expression, rows: slice | NDArray[Any]) -> NDArray[Any]:
+        values = self.values(e)[rows]
+        if e.type in (Type.BOOLEAN_VECTOR, Type.BOOLEAN):
+            return np.equal(values, 1.0)
+        if e.type is Type.CATEGORICAL_VECTOR:
+            assert isinstance(e.head, Attribute)
+            names = np.array([*self.panel.schema[e.head.name].levels, None], dtype=object)
+            found: NDArray[Any] = names[np.where(values >= 0, values, len(names) - 1).astype(np.int64)]
+            return found
+        values.flags.writeable = False
+        return values
+
+
+def _checked(function: UserFunction, operands: list[NDArray[Any]], record: object) -> NDArray[Any]:
+    """Call a user's function, and raise a clear error if its result is not as declared."""
+    where = f"function {function.name!r}" + ("" if record is None else f", record {record!r}")
+    try:
+        found = np.asarray(function(*operands))
+    except Exception as error:
+        raise FunctionError(f"{where}: it raised {type(error).__name__}: {error}") from error
+    wanted = () if function.gives == "truth" else operands[0].shape
+    if found.shape != wanted:
+        expected = f"one value a step, shape {wanted}" if wanted else "one truth value for the record"
+        raise FunctionError(f"{where}: it must return {expected}, but returned shape {found.shape}")
+    if function.gives in ("Boolean", "truth") and found.dtype != np.bool_:
+        raise FunctionError(f"{where}: it must return Booleans, but returned {found.dtype}; end it with a comparison")
+    if function.gives == "real" and found.dtype.kind not in "fiu":
+        raise FunctionError(f"{where}: it must return numbers, but returned {found.dtype}")
+    return found
+
+
+def _weight(signal: Floats) -> int:
+    """What counts of a signal that is kept: memory is scarcer than disk."""
+    return signal.nbytes // 16 if disk_arrays.on_disk(signal) else signal.nbytes
+
+
+def _copied(values: Floats, rows: Any) -> Floats:
+    """Some values from disk; what they took of it is not needed any more."""
+    found = np.array(values[rows])
+    disk_arrays.rest()
+    return found
+
+
+def _elapsed(signals: Signals, e: Expression) -> Floats:
+    """The time since the first step of the record, in steps if times are not known.
+
+    Where steps are evenly apart it is counted by them, so that it is the same whenever a record begins.
+    """
+    panel, numbers = signals.panel, signals.numbers()
+    times = panel.stacked_times()
+    if times is None or panel.period is not None:
+        return signals.laid_out(np.asarray(numbers * (panel.period or 1.0), np.float64))
+    return signals.laid_out(times - times[np.arange(len(times)) - numbers])
+
+
+def _left(signals: Signals, e: Expression) -> Floats:
+    """The time until the last step of the record, in steps if times are not known."""
+    panel, numbers, lengths = signals.panel, signals.numbers(), signals.panel.lengths
+    times, to_go = panel.stacked_times(), np.repeat(lengths - 1, lengths) - numbers
+    if times is None or panel.period is not None:
+        return signals.laid_out(np.asarray(to_go * (panel.period or 1.0), np.float64))
+    return signals.laid_out(times[np.arange(len(times)) + to_go] - times)
+
+
+def _gone(signals: Signals, e: Expression) -> Floats:
+    """The share of the record that has passed: of its steps after the first, or of its time where steps differ in
+    length. At the last step, which may be the only one, all of it has."""
+    panel, numbers = signals.panel, signals.numbers()
+    times, last = panel.stacked_times(), np.repeat(panel.lengths - 1, panel.lengths)
+    if times is None or panel.period is not None:
+        return signals.laid_out(np.where(last > 0, numbers / np.maximum(last, 1), 1.0))
+    first = np.arange(len(times)) - numbers
+    with np.errstate(invalid="ignore"):  # of infinite times there is no share, but at the last step
+        shares = (times - times[first]) / np.where(last > 0, times[first + last] - times[first], 1.0)
+    return signals.laid_out(np.where(numbers == last, 1.0, np.nan_to_num(shares, nan=0.0)))
+
+
+def _length(signals: Signals, e: Expression) -> Floats:
+    lengths = signals.panel.lengths
+    return signals.laid_out(np.repeat(lengths, lengths).astype(np.float64))
+
+
+def _change(signals: Signals, e: Expression) -> Floats:
+    """A signal less what it was so many steps before, or at the first step if there are fewer."""
+
+    def made(values: Floats, numbers: NDArray[np.int64]) -> Floats:
+        back = np.minimum(numbers, int(min(e.parameter("k"), len(values))))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(values - values[np.arange(len(values)) - back])
+
+    return signals.along_records(e.args[0], made)
+
+
+def _within(made: Callable[[Floats, NDArray[np.int64], Window], Floats]) -> Callable[[Signals, Expression], Floats]:
+    """What is made of the values in a window."""
+
+    def signal(signals: Signals, e: Expression) -> Floats:
+        return signals.along_records(e.args[0], lambda x, numbers: made(x, numbers, Window.of(*e.window, numbers)))
+
+    return signal
+
+
+def _latest(signals: Signals, e: Expression) -> Floats:
+    """A signal's value when a condition last held."""
+    holds = np.equal(signals.values(e.args[1])[signals.panel.rows()], 1.0)
+    return signals.along_records(e.args[0], lambda x, numbers: at_last(x, numbers, holds))
+
+
+def _total(signals: Signals, e: Expression) -> Floats:
+    return signals.along_records(e.args[0], lambda x, numbers: total(x, numbers, Window.so_far(numbers)))
+
+
+def _whole(made: Callable[[Floats, NDArray[np.int64], Window], Floats]) -> Callable[[Signals, Expression], Floats]:
+    """What is made of all values of the record."""
+
+    def signal(signals: Signals, e: Expression) -> Floats:
+        lengths = signals.panel.lengths
+        return signals.along_records(
+            e.args[0], lambda x, numbers: whole(made(x, numbers, Window.so_far(numbers)), lengths)
+        )
+
+    return signal
+
+
+def _slope(signals: Signals, e: Expression) -> Floats:
+    return signals.along_records(e.args[0], lambda x, numbers: slope(x, numbers, signals.panel.lengths))
+
+
+def _first(signals: Signals, e: Expression) -> Floats:
+    return signals.along_records(e.args[0], lambda x, _: at_first(x, signals.panel.lengths, ~np.isnan(x)))
+
+
+def _when(extreme: Operator) -> Callable[[Signals, Expression], Floats]:
+    """The time of the first step at which a signal is at its extreme, as `elapsed` tells it."""
+
+    def signal(signals: Signals, e: Expression) -> Floats:
+        best = signals.values(Expression(extreme, e.args))[signals.panel.rows()]
+        times = signals.values(Expression(ELAPSED))[signals.panel.rows()]
+        return signals.along_records(e.args[0], lambda x, _: at_first(times, signals.panel.lengths, x == best))
+
+    return signal
+
+
+def _difference(signals: Signals, e: Expression) -> Any:
+    with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
+        return signals.values(e.args[0]) - signals.values(e.args[1])
+
+
+def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Signals, Expression], Any]:
+    return lambda signals, e: compare(*signals.sides(e.args))
+
+
+SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
+    "the signals of the engine",
+    "engine/signals.py",
+    {
+        LESS: _compared(np.less),
+        LESS_EQUAL: _compared(np.less_equal),
+        GREATER: _compared(np.greater),
+        GREATER_EQUAL: _compared(np.greater_equal),
+        EQUAL: _compared(np.equal),
+        MISSING: lambda signals, e: signals.missing(e.args[0]),
+        ABS: lambda signals, e: np.abs(signals.values(e.args[0])),
+        SIGN: lambda signals, e: np.sign(signals.values(e.args[0])),
+        DIFFERENCE: _difference,
+        ELAPSED: _elapsed,
+        GONE: _gone,
+        LEFT: _left,
+        LENGTH: _length,
+        CHANGE: _change,
+        MEAN_WITHIN: _within(mean),
+        MIN_WITHIN: _within(partial(extreme, better=np.fmin)),
+        MAX_WITHIN: _within(partial(extreme, better=np.fmax)),
+        SPREAD_WITHIN: _within(spread),
+        TOTAL: _total,
+        LATEST: _latest,
+        MEAN: _whole(mean),
+        MIN: _whole(partial(extreme, better=np.fmin)),
+        MAX: _whole(partial(extreme, better=np.fmax)),
+        SPREAD: _whole(spread),
+        SLOPE: _slope,
+        FIRST: _first,
+        LAST: _whole(lambda x, numbers, _: at_last(x, numbers, ~np.isnan(x))),
+        WHEN_MIN: _when(MIN),
+        WHEN_MAX: _when(MAX),
+        DISTANCE: lambda signals, e: signals.along_records(
+            e.args[0], lambda x, numbers: distances(x, numbers, e.shape)
+        ),
+    },
+    about=lambda operator: isinstance(operator.means, Makes),
+)
+"""How each signal is made of others, one number a row; what joins conditions is for the engine."""

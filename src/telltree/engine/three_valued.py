@@ -1,0 +1,396 @@
+"""Three-valued truth (Kleene's strong logic), as two formulas that are true or false.
+
+An atom that looks at a missing value is unknown at that step. A formula is then unknown of a record if the atoms that
+are unknown decide about it. Two formulas say all of that in the same language: one that is true where the first is
+`surely` so, and one that is true where it is `possibly` so; where they differ, the answer is unknown. So whatever
+evaluates, exports or explains formulas knows nothing of a third value.
+
+What joins conditions without a negation is bounded by its bounded operands; a negation exchanges the two. Counts are
+bounded by the steps that surely, and possibly, hold. Inside a signal, as in `latest(x, a)`, a condition holds where it
+surely does. A number that does not exist, because there is no step to look back at, is not unknown: its atom is false.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import NamedTuple, TypeAlias
+
+from telltree.errors import SettingsError
+from telltree.logic import Attribute, Expression, Number, Type
+from telltree.logic.expression import spelt_out
+from telltree.logic.operators import (
+    ABS,
+    AND,
+    BEFORE,
+    BEFORE_WITHIN,
+    CHANGE,
+    COUNT,
+    DIFFERENCE,
+    DISTANCE,
+    ELAPSED,
+    EPISODES,
+    EQUAL,
+    EVENTUALLY,
+    EVENTUALLY_WITHIN,
+    FALL,
+    FIRST,
+    GLOBALLY,
+    GLOBALLY_WITHIN,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
+    IMPLIES,
+    LAST,
+    LATEST,
+    LEFT,
+    LENGTH,
+    LESS,
+    LESS_EQUAL,
+    LONGEST,
+    MAX,
+    MAX_WITHIN,
+    MEAN,
+    MEAN_WITHIN,
+    MIN,
+    MIN_WITHIN,
+    MISSING,
+    NEXT,
+    NOT,
+    ONCE,
+    ONCE_WITHIN,
+    OR,
+    PREVIOUS,
+    RISE,
+    SIGN,
+    SINCE,
+    SLOPE,
+    SPREAD,
+    SPREAD_WITHIN,
+    TOTAL,
+    UNLESS,
+    UNTIL,
+    WHEN_MAX,
+    WHEN_MIN,
+    Cells,
+    Operator,
+)
+
+
+def surely(e: Expression) -> Expression:
+    """A formula, or Boolean vector, that is true where this one is, whatever the missing values were."""
+    return _bounder()(e, True)
+
+
+def possibly(e: Expression) -> Expression:
+    """A formula, or Boolean vector, that is true where this one is true or unknown."""
+    return _bounder()(e, False)
+
+
+def bounds(e: Expression) -> tuple[Expression, Expression]:
+    """The one and the other."""
+    bound = _bounder()
+    return bound(e, True), bound(e, False)
+
+
+def settled(e: Expression, unknown_is: bool) -> Expression:
+    """The formula that answers as this one where the answer is known, and so where it is unknown."""
+    return possibly(e) if unknown_is else surely(e)
+
+
+def asked_missing(e: Expression) -> frozenset[str]:
+    """The columns of which a formula asks whether they are missing, which is never unknown."""
+    return frozenset(name for part in e.walk() if part.head is MISSING for name in part.attributes())
+
+
+def check_bounds(formulas: Iterable[Expression]) -> None:
+    """SettingsError if a formula, or a template of one, has what no bounds are known of."""
+    for part in (part for e in formulas for part in e.walk()):
+        if part.head is ABS and part.type is Type.COUNT:
+            raise _no_bounds(part)
+
+
+def _no_bounds(e: Expression) -> SettingsError:
+    return SettingsError(
+        f"missing='unknown' has no meaning for {e}: between which numbers 'abs' of a count lies is not known where "
+        f"steps are unknown; compare the counts themselves, or leave missing at 'false'"
+    )
+
+
+Bound: TypeAlias = Callable[[Expression, bool], Expression]
+"""The one or the other, of a part of a formula."""
+
+
+def _bounder() -> Bound:
+    """Bounds each part of a formula once: what an edge asks about comes twice, and edges may be nested."""
+    made: dict[tuple[int, bool], tuple[Expression, Expression]] = {}
+
+    def bound(e: Expression, sure: bool) -> Expression:
+        if (id(e), sure) not in made:
+            made[id(e), sure] = e, _bounded(e, sure, bound)  # kept with it, so that no other gets its id
+        return made[id(e), sure][1]
+
+    return bound
+
+
+def _bounded(e: Expression, sure: bool, bound: Bound) -> Expression:
+    if isinstance(e.head, Operator) and e.head.joins:
+        return BOUNDS[e.head](e, sure, bound)
+    if isinstance(e.head, Operator) and e.type is Type.BOOLEAN:
+        first, second = (_range(side, bound) for side in e.args)
+        return OF_COUNTS[e.head](first, second, sure)
+    read = _read(e, bound)
+    unknown = None if sure or e.head is MISSING else _unknown(read)
+    return read if unknown is None else _or(read, unknown)
+
+
+_Joined: TypeAlias = Callable[[Expression, bool, Bound], Expression]
+
+
+def by_operands(e: Expression, sure: bool, bound: Bound) -> Expression:
+    """What becomes true by nothing but operands that do."""
+    operands = tuple(bound(operand, sure) for operand in e.operands)
+    return _with(e, *operands)
+
+
+def _negation(e: Expression, sure: bool, bound: Bound) -> Expression:
+    return _with(e, bound(e.args[0], not sure))
+
+
+def _implication(e: Expression, sure: bool, bound: Bound) -> Expression:
+    return _with(e, bound(e.args[0], not sure), bound(e.args[1], sure))
+
+
+def _edge(e: Expression, sure: bool, bound: Bound) -> Expression:
+    """What asks for its operand at one step, and for its opposite at another."""
+    bounded = bound(e.args[0], sure)
+    return _with(e, bounded) if bounded == bound(e.args[0], not sure) else bound(spelt_out(e), sure)
+
+
+BOUNDS: Cells[_Joined] = Cells(
+    "three-valued truth",
+    "engine/three_valued.py",
+    {
+        NOT: _negation,
+        IMPLIES: _implication,
+        RISE: _edge,
+        FALL: _edge,
+        **dict.fromkeys(
+            (
+                AND, OR, EVENTUALLY, GLOBALLY, EVENTUALLY_WITHIN, GLOBALLY_WITHIN, NEXT, PREVIOUS, ONCE, HISTORICALLY,
+                ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE, BEFORE, BEFORE_WITHIN,
+            ),
+            by_operands,
+        ),
+    },
+    about=lambda operator: operator.joins,
+)  # fmt: skip
+"""Of what joins conditions: where it surely, or possibly, holds."""
+
+
+class _Range(NamedTuple):
+    """Between which numbers one number a record lies."""
+
+    least: Expression
+    most: Expression
+
+
+def _range(e: Expression, bound: Bound) -> _Range:
+    return RANGES[e.head](e, bound) if isinstance(e.head, Operator) else _Range(e, e)
+
+
+def _counted(e: Expression, bound: Bound) -> _Range:
+    return _Range(*(_with(e, bound(e.args[0], sure)) for sure in (True, False)))
+
+
+def _episodes(e: Expression, bound: Bound) -> _Range:
+    """Of steps that are unknown, some may join two episodes, and others part one."""
+    counted = _counted(e, bound)
+    return counted if counted.least == counted.most else _counted(spelt_out(e), bound)
+
+
+def _difference(e: Expression, bound: Bound) -> _Range:
+    first, second = (_range(operand, bound) for operand in e.args)
+    return _Range(_with(e, first.least, second.most), _with(e, first.most, second.least))
+
+
+def _sign(e: Expression, bound: Bound) -> _Range:
+    return _Range(*(_with(e, end) for end in _range(e.args[0], bound)))
+
+
+def _absolute(e: Expression, bound: Bound) -> _Range:
+    least, most = _range(e.args[0], bound)
+    if least != most:
+        raise _no_bounds(e)
+    return _Range(_with(e, least), _with(e, least))
+
+
+RANGES: Cells[Callable[[Expression, Bound], _Range]] = Cells(
+    "three-valued counts",
+    "engine/three_valued.py",
+    {
+        COUNT: _counted, LONGEST: _counted, EPISODES: _episodes, DIFFERENCE: _difference, SIGN: _sign, ABS: _absolute,
+    },
+    about=lambda operator: any(result is Type.COUNT for _, result in operator.uses()),
+)  # fmt: skip
+"""Of what makes one number a record: between which numbers it lies."""
+
+
+_Compared: TypeAlias = Callable[[_Range, _Range, bool], Expression]
+
+
+def _below(operator: Operator) -> _Compared:
+    return lambda a, b, sure: Expression(operator, (a.most, b.least) if sure else (a.least, b.most))
+
+
+def _above(operator: Operator) -> _Compared:
+    return lambda a, b, sure: Expression(operator, (a.least, b.most) if sure else (a.most, b.least))
+
+
+def _equal(a: _Range, b: _Range, sure: bool) -> Expression:
+    if a.least == a.most and b.least == b.most:
+        return Expression(EQUAL, (a.least, b.least))
+    if a.least.head in (COUNT, LONGEST) and b.least == b.most == _ZERO:  # it is never below 0
+        return _below(LESS_EQUAL)(a, b, sure)
+    return _and(*(compare(a, b, sure) for compare in (_below(LESS_EQUAL), _above(GREATER_EQUAL))))
+
+
+OF_COUNTS: Cells[_Compared] = Cells(
+    "three-valued comparisons of counts",
+    "engine/three_valued.py",
+    {
+        LESS: _below(LESS),
+        LESS_EQUAL: _below(LESS_EQUAL),
+        GREATER: _above(GREATER),
+        GREATER_EQUAL: _above(GREATER_EQUAL),
+        EQUAL: _equal,
+    },
+    about=lambda operator: bool(operator.traits.outcomes),
+)
+"""Of comparisons: whether the numbers in these ranges surely, or possibly, compare so."""
+
+
+def _read(e: Expression, bound: Bound) -> Expression:
+    """An atom or a signal in which conditions hold where they surely do."""
+    return _with(e, *(bound(x, True) if _is_condition(x, e) else _read(x, bound) for x in e.operands))
+
+
+def _is_condition(operand: Expression, of: Expression) -> bool:
+    """Whether an operand is a condition; a column of which it is asked whether it is missing is none."""
+    truth = operand.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
+    return truth and not (of.head is MISSING and isinstance(operand.head, Attribute))
+
+
+def _unknown(atom: Expression) -> Expression | None:
+    """Where an atom looks at a missing value of what exists; None if it cannot."""
+    if not isinstance(atom.head, Attribute | Operator):
+        return None  # a user's function answers for itself, also where it gets missing values
+    sides = (atom,) if isinstance(atom.head, Attribute) else atom.operands
+    missing = [Expression(MISSING, (side,)) for side in dict.fromkeys(sides) if _may_miss(side)]
+    if not missing:
+        return None
+    there = like_operands(atom)
+    return reduce(_or, missing) if there is None else _and(reduce(_or, missing), there)
+
+
+def _may_miss(signal: Expression) -> bool:
+    """Constants and the time do not."""
+    return isinstance(signal.head, Attribute) or bool(signal.args)
+
+
+def _there(signal: Expression) -> Expression | None:
+    """Where a signal exists, missing or not; None if it does everywhere."""
+    return THERE[signal.head](signal) if isinstance(signal.head, Operator) else None
+
+
+_There: TypeAlias = Callable[[Expression], Expression | None]
+
+
+def _everywhere(signal: Expression) -> None:
+    return None
+
+
+def like_operands(signal: Expression) -> Expression | None:
+    """Of what exists where all its operands do."""
+    found = [there for there in map(_there, signal.operands) if there is not None]
+    return reduce(_and, found) if found else None
+
+
+def _like_both_ends(signal: Expression) -> Expression | None:
+    """Of a change: now, and so many steps back, or at the first step if there are fewer."""
+    there = _there(signal.args[0])
+    if there is None:
+        return None
+    steps = signal.args[1]
+    before = Expression(ONCE_WITHIN, (there, steps, steps))
+    at_the_first = Expression(ONCE_WITHIN, (_and(there, _FIRST), _ZERO, steps))
+    return _and(there, _or(before, at_the_first))
+
+
+def _in_window(signal: Expression) -> Expression | None:
+    first, last = signal.args[1:]
+    there = _there(signal.args[0])
+    if there is None and first == _ZERO:
+        return None
+    return Expression(ONCE_WITHIN, (_ALWAYS if there is None else there, first, last))
+
+
+def _so_far(signal: Expression) -> Expression | None:
+    there = _there(signal.args[0])
+    return None if there is None else Expression(ONCE, (there,))
+
+
+def _in_record(signal: Expression) -> Expression | None:
+    there = _there(signal.args[0])
+    return None if there is None else _or(Expression(ONCE, (there,)), Expression(EVENTUALLY, (there,)))
+
+
+def _when_it_held(signal: Expression) -> Expression:
+    value, condition = signal.args
+    there = _there(value)
+    if there is None:
+        return Expression(ONCE, (condition,))
+    return Expression(SINCE, (Expression(NOT, (condition,)), _and(condition, there)))
+
+
+def _at_last_steps(signal: Expression) -> Expression:
+    """Of what compares with a shape: as many steps back as it has, and at all of them."""
+    first = Expression(Number(len(signal.shape.values) - 1.0))
+    begun, there = Expression(ONCE_WITHIN, (_ALWAYS, first, first)), _there(signal.args[0])
+    return begun if there is None else _and(begun, Expression(HISTORICALLY_WITHIN, (there, _ZERO, first)))
+
+
+THERE: Cells[_There] = Cells(
+    "which numbers exist",
+    "engine/three_valued.py",
+    {
+        **dict.fromkeys((ELAPSED, GONE, LEFT, LENGTH), _everywhere),
+        **dict.fromkeys((ABS, SIGN, DIFFERENCE), like_operands),
+        CHANGE: _like_both_ends,
+        **dict.fromkeys((MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN), _in_window),
+        TOTAL: _so_far,
+        LATEST: _when_it_held,
+        **dict.fromkeys((MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX), _in_record),
+        DISTANCE: _at_last_steps,
+    },
+    about=lambda operator: any(result is Type.REAL_VECTOR for _, result in operator.uses()),
+)
+"""Of what makes signals: at which steps there is one, if not at all."""
+
+_ZERO = Expression(Number(0.0))
+_ALWAYS = Expression(GREATER_EQUAL, (Expression(LENGTH), _ZERO))
+_FIRST = Expression(NOT, (Expression(PREVIOUS, (_ALWAYS,)),))
+
+
+def _with(e: Expression, *operands: Expression) -> Expression:
+    """The expression with other operands; itself, with its words, if they are the same."""
+    args = (*operands, *e.args[len(operands) :])
+    return e if args == e.args else Expression(e.head, args)
+
+
+def _and(a: Expression, b: Expression) -> Expression:
+    return Expression(AND, (a, b))
+
+
+def _or(a: Expression, b: Expression) -> Expression:
+    return Expression(OR, (a, b))

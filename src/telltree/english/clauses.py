@@ -1,0 +1,655 @@
+"""Literals as clauses, and clauses joined to sentences."""
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from telltree.english.durations import suited, unit_words
+from telltree.english.normal_form import taken_apart
+from telltree.english.nouns import Nouns
+from telltree.english.phrases import EXTREMES, is_rise
+from telltree.english.possible import Possible
+from telltree.english.terms import (
+    Compares,
+    Interval,
+    Names,
+    Own,
+    Reals,
+    Says,
+    Term,
+    Truths,
+    has_own_words,
+    how_many,
+    of_length,
+)
+from telltree.english.vocabulary import SHARED_VERBS, Scale, is_clause, scales
+from telltree.english.when import When, of_clock
+from telltree.english.words import (
+    ALONE,
+    OR_AT_THE_START,
+    QUOTED,
+    Clause,
+    bare_or_quoted,
+    joins_items,
+    number_words,
+    shape_words,
+)
+from telltree.logic import Attribute, Expression, Number, Type
+from telltree.logic.operators import (
+    CHANGE,
+    COMPARISONS,
+    DIFFERENCE,
+    DISTANCE,
+    EPISODES,
+    FALL,
+    LATEST,
+    MIRRORED,
+    RISE,
+    TIMES,
+    Operator,
+)
+from telltree.panel import Column, ColumnType
+
+# ---- Sets of numbers in words: "within 100 ft", "beyond ±500 ft", "between 2 and 5 bar", "below 2 or above 5".
+
+
+def amounts(values: Reals, unit: str) -> list[str]:
+    """What a number may be: predicates, at least one of which is true."""
+    missing = ["missing"] * values.missing
+    even = _symmetric(values.intervals)
+    if even is not None:
+        (inner, outer), edge = even
+        side, ends = "within " if inner else "beyond ±", " inclusive" if outer else ""
+        return [f"{side}{number_words(edge)}{unit}{ends}", *missing]
+    hole = _point_left_out(values.intervals)
+    if hole is not None:
+        return [f"other than {number_words(hole)}{unit}", *missing]
+    said = [_between(interval, "") for interval in values.intervals[:-1]]  # only the last constant has the unit
+    return [*said, *(_between(interval, unit) for interval in values.intervals[-1:]), *missing]
+
+
+def _between(interval: Interval, unit: str) -> str:
+    low, high = number_words(interval.low), number_words(interval.high) + unit
+    match _bounded(interval):
+        case (False, False):
+            return "known"
+        case (False, True):
+            return f"{'at most' if interval.with_high else 'below'} {high}"
+        case (True, False):
+            return f"{'at least' if interval.with_low else 'above'} {low}{unit}"
+    if interval.low == interval.high:
+        return f"exactly {high}"
+    words = {(True, True): "from {} to {}", (True, False): "at least {} and below {}",
+             (False, True): "above {} and at most {}", (False, False): "between {} and {}"}  # fmt: skip
+    return words[interval.with_low, interval.with_high].format(low, high)
+
+
+def distance(values: Reals, unit: str) -> str | None:
+    """The words between two signals whose difference has these values; None if there are no simple ones."""
+    even = _symmetric(values.intervals)
+    if even is not None:
+        (inner, with_edge), edge = even
+        words = {(True, False): "within {} of", (True, True): "at most {} from", (False, False): "more than {} from",
+                 (False, True): "at least {} from"}  # fmt: skip
+        return words[inner, with_edge].format(number_words(edge) + unit)
+    if len(values.intervals) != 1:
+        return None
+    (i,) = values.intervals
+    match _bounded(i):
+        case (True, False) if i.low > 0:
+            return f"{'at least' if i.with_low else 'more than'} {number_words(i.low)}{unit} above"
+        case (False, True) if i.high < 0:
+            return f"{'at least' if i.with_high else 'more than'} {number_words(-i.high)}{unit} below"
+    return None
+
+
+def rise(intervals: tuple[Interval, ...], unit: str) -> str | None:
+    """By how much something has changed whose change lies in these intervals; None if it may be none."""
+    if len(intervals) != 1 or _bounded(intervals[0]) != (True, False):
+        return None
+    edge, with_edge = intervals[0].low, intervals[0].with_low
+    if edge == 0 and not with_edge:
+        return ""
+    if not 0 < edge < math.inf:
+        return None
+    return f"by {'at least' if with_edge else 'more than'} {number_words(edge)}{unit}"
+
+
+def _bounded(i: Interval) -> tuple[bool, bool]:
+    return i.low > -math.inf or not i.with_low, i.high < math.inf or not i.with_high
+
+
+def only_above(i: Interval) -> float | None:
+    """The constant c if the interval is everything above c."""
+    return i.low if _bounded(i) == (True, False) and not i.with_low else None
+
+
+def only_below(i: Interval) -> float | None:
+    """The constant c if the interval is everything below c."""
+    return i.high if _bounded(i) == (False, True) and not i.with_high else None
+
+
+def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], float] | None:
+    """If a set is all numbers within a distance of 0, or all beyond: whether within, if the edge is in; the edge."""
+    match intervals:
+        case (Interval(low=low, high=high, with_low=with_low, with_high=with_high),):
+            if low == -high and with_low == with_high and 0 < high < math.inf:
+                return (True, with_low), high
+        case (Interval(high=low, with_high=with_low), Interval(low=high, with_low=with_high)):
+            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
+            if low == -high and with_low == with_high and 0 < high < math.inf and not free:
+                return (False, with_low), high
+    return None
+
+
+def _point_left_out(intervals: tuple[Interval, ...]) -> float | None:
+    match intervals:
+        case (Interval(high=low), Interval(low=high)):
+            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
+            return low if low == high and not free else None
+    return None
+
+
+# ---- Literals in words: what one signal is at a step, as a clause in which an adverb can be placed.
+
+_SIDES = {
+    (True, False, False): "below", (True, True, False): "at most", (False, True, False): "equal to",
+    (False, False, True): "above", (False, True, True): "at least", (True, False, True): "unequal to",
+}  # fmt: skip
+_ALIKE = {(False, True, False): "the same as", (True, False, True): "different from"}
+_COUNTS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "equal to"}
+
+_DENIALS = {"not", "no", "never", "neither", "nor", "nothing"}
+"""Words that mark a column's negated phrase as a negation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A clause that says a literal."""
+
+    clause: Clause
+    negations: int = 0
+    joined: bool = False
+    """whether it contains an "or" or "and" that must not be mixed up with those of a list"""
+    act: Clause | None = None
+    """the same as an event: "x rises by more than 3 within 5 s"."""
+    never: str = ""
+    """that it never is so, where "never" in the clause would say something else"""
+
+    def __str__(self) -> str:
+        return str(self.clause)
+
+    def with_adverb(self, adverb: str) -> str:
+        """The clause with "always" or "never" at its verb, or after words that say so."""
+        if adverb == "never" and self.never:
+            return self.never
+        clause = self.clause if self.act is None else self.act
+        return clause.with_adverb(adverb) if clause.verb else f"it is {adverb} the case that {clause}"
+
+    @property
+    def happening(self) -> str:
+        """The clause after words for when: "at some point x rises by more than 3 within 5 s"."""
+        return str(self if self.act is None else replace(self, clause=self.act))
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether several subjects may share its predicate: none of its words would change its meaning then."""
+        simple = self.clause.verb == "is" and not self.negations and not self.never and not self.joined
+        return simple and self.act is None and self.clause.predicate not in ALONE
+
+    @property
+    def verbless(self) -> str | None:
+        """The clause without "is", for lists: "x above 0.52"; None where that is not possible."""
+        quoted = self.clause.predicate.startswith("“")  # after a noun, this would be a column's name
+        simple = not self.joined and not quoted and self.clause.subject != "it"
+        return self.clause.verbless if simple else None
+
+
+@dataclass(frozen=True, slots=True)
+class Literals:
+    """Says literals; signals are named by `nouns`."""
+
+    nouns: Nouns
+    wary: bool = False
+    """lists of what one signal may be have no commas"""
+    possible: Possible = field(default_factory=Possible)
+
+    def wording(self, literal: Says | Compares | Own, closed: bool = False, *, of_record: bool = False) -> Wording:
+        """The literal as one clause; `closed` if its "or" might be confused with others: "is either low or missing";
+        `of_record` if it is said of the record, not of a step."""
+        match literal:
+            case Says(values=Truths()):
+                return self._truth(literal, closed)
+            case Says():
+                return self._value(literal, closed)
+            case Compares():
+                return self._order(literal)
+            case Own():
+                return self._own(literal, of_record)
+
+    def _truth(self, literal: Says, closed: bool) -> Wording:
+        values, column = literal.values, self.nouns.column(literal.signal)
+        assert isinstance(values, Truths)
+        if not is_clause(column):
+            subject = self.nouns.part(literal.signal)
+            if values == Truths(False, True, True):
+                return Wording(Clause(subject, "is", "not true"), 1)
+            known = [] if values.true and values.false else ["true"] * values.true + ["false"] * values.false
+            said = [*known, *["missing"] * values.missing] or ["known"]
+            return Wording(Clause(subject, "is", self._one_of(said, closed)), joined=len(said) > 1)
+        if values.true == values.false:
+            fact = self._fact(column, True)
+            return Wording(Clause("it", "is", f"{'known' if values.true else 'unknown'} whether {fact.clause}"))
+        if values.missing:
+            return _doubted(self._fact(column, True), "true" if values.true else "false")
+        return self._fact(column, values.true)
+
+    def _fact(self, column: Column, true: bool) -> Wording:
+        """What a Boolean column's truth or falsehood means in words."""
+        vocabulary, careful = self.nouns.vocabulary, self.nouns.careful
+        clause = vocabulary.clause(column, true, careful)
+        if clause is None:
+            return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
+        words = str(clause).strip("“”")
+        straight = words == column.negated and _DENIALS.isdisjoint(words.split())
+        return Wording(clause, 0 if true or straight else 1)
+
+    def _value(self, literal: Says, closed: bool) -> Wording:
+        signal, values = literal.signal, literal.values
+        if isinstance(values, Names):
+            names = [bare_or_quoted(n, self.nouns.careful, numbers=True) for n in self._in_order(signal, values.names)]
+            said = self._categories(names, values)
+            return self._is(signal, said, closed, negations=int(values.others and bool(names)))
+        assert isinstance(values, Reals)
+        if self._speaks_of_time(literal):
+            words = self.when.has if of_length(literal) else self.when.passed
+            return Wording(Clause("", "", words(literal, closed)), joined=True)
+        return (
+            self._in_particular(signal, values)
+            or self._scaled(signal, values)
+            or self._is(signal, self._amounts(signal, values), closed)
+        )
+
+    def _in_particular(self, signal: Expression, values: Reals) -> Wording | None:
+        """In words that only this kind of signal has; None if it has none for these values."""
+        if has_own_words(signal):
+            return None
+        if signal.head is DIFFERENCE:
+            return self._moved(signal, values) or self._apart(signal, values)
+        words = {CHANGE: self._changed, DISTANCE: self._alike, LATEST: self._at_the_last}
+        words |= dict.fromkeys(EXTREMES, self._reached)
+        if not isinstance(signal.head, Operator) or signal.head not in words or self.nouns.careful:
+            return None
+        return words[signal.head](signal, values)
+
+    def _amounts(self, signal: Expression, values: Reals) -> list[str]:
+        """What a number may be; a time in the unit that suits it."""
+        if signal.head not in TIMES or self.nouns.careful or not self.nouns.steps.unit:
+            return amounts(values, self._unit(signal))
+        ends = [end for i in values.intervals for end in (i.low, i.high)]
+        numbers, unit = suited(ends, self.nouns.steps.unit)
+        scaled = dict(zip(ends, numbers, strict=True))
+        intervals = tuple(replace(i, low=scaled[i.low], high=scaled[i.high]) for i in values.intervals)
+        unit = self._unit(signal) if unit == self.nouns.steps.unit else f" {unit_words(unit, one=False)}"
+        return amounts(Reals(intervals, values.missing), unit)
+
+    @property
+    def when(self) -> When:
+        """How to say where in its record a step is."""
+        return When(self.nouns.steps)
+
+    def _speaks_of_time(self, literal: Says) -> bool:
+        return (of_clock(literal) or of_length(literal)) and not self.nouns.careful
+
+    def _changed(self, signal: Expression, values: Reals) -> Wording | None:
+        """How a signal stands to its earlier value, or near the start to its first, if that is all its change says."""
+        if values.missing:
+            return _denied(self._changed(signal, ~values))
+        relation = next((words for relation, words in _COUNTS.items() if values == Reals.compared(relation, 0.0)), None)
+        predicate = relation or distance(values, self._unit(signal))
+        if predicate is None:
+            return None
+        steps = self.nouns.parameter(signal, CHANGE.parameters[0])
+        earlier = f"its value {steps} earlier {OR_AT_THE_START}"
+        return Wording(Clause(self.nouns.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
+
+    def _moved(self, signal: Expression, values: Reals) -> Wording | None:
+        """By how much a signal has risen or fallen within some steps: how far it is from its extreme of these."""
+        risen = is_rise(signal)
+        if risen is None or self.nouns.careful:
+            return None
+        if values.missing:
+            return _denied(self._moved(signal, ~values))
+        rises, extreme, turned = risen
+        by = rise((values.mirrored if turned else values).intervals, self._unit(signal))
+        if by is None:
+            return None
+        subject, over = (
+            self.nouns.noun(extreme.args[0]),
+            f"{by} within {self.nouns.steps.window(extreme.parameter('b'), self.nouns.careful)}".lstrip(),
+        )
+        return Wording(
+            Clause(subject, "has", f"{'risen' if rises else 'fallen'} {over}"),
+            act=Clause(subject, "rises" if rises else "falls", over),
+        )
+
+    def _at_the_last(self, signal: Expression, values: Reals) -> Wording | None:
+        """What a signal is at the last step so far at which something else holds."""
+        if not values.intervals:
+            return None
+        value, event = signal.args
+        inside = replace(values, missing=values.missing and self.possible.misses(value))
+        said = self.wording(Says(value, inside), closed=True)
+        if_any = " if there is one," * values.missing
+        words = f"at the last step so far at which {self.nouns.says(event)},{if_any} {said}"
+        return Wording(Clause("", "", words), said.negations)
+
+    def _reached(self, signal: Expression, values: Reals) -> Wording | None:
+        """When a signal first reaches its minimum or maximum."""
+        if values.missing:
+            return _denied(self._reached(signal, ~values))
+        if len(values.intervals) != 1:
+            return None
+        assert isinstance(signal.head, Operator)
+        when = f"{EXTREMES[signal.head]} {self.when.after_start(values.intervals[0])}"
+        return Wording(Clause(self.nouns.noun(signal.args[0]), "first reaches", when))
+
+    def _alike(self, signal: Expression, values: Reals) -> Wording | None:
+        """That a signal looks like a shape, or does not, if that is all its distance says.
+
+        What is missing looks like nothing.
+        """
+        likeness = values if not values.missing else ~values
+        if len(likeness.intervals) != 1 or likeness.missing:
+            return None
+        bound, interval = only_below(likeness.intervals[0]), likeness.intervals[0]
+        if bound is None or interval.with_high:
+            return None
+        subject, like = (
+            f"the last {len(signal.shape.values)} values of {self.nouns.noun(signal.args[0])} so far",
+            f"like {shape_words(signal.shape)} within a distance of {number_words(bound)}",
+        )
+        if values.missing:
+            return Wording(Clause("", "", f"{subject} do not look {like}"), 1)
+        return Wording(Clause(subject, "look", like))
+
+    def _unit(self, *signals: Expression) -> str:
+        unit = self.nouns.unit(*signals)
+        return f" {bare_or_quoted(unit, self.nouns.careful)}" if unit else ""
+
+    def _is(self, signal: Expression, said: list[str], closed: bool, negations: int = 0) -> Wording:
+        clause = Clause(self.nouns.noun(signal), "is", self._one_of(said, closed))
+        negations += said[0].startswith("other than") + (signal.head is CHANGE)  # that it never is more reads better
+        return Wording(clause, negations, joined=len(said) > 1)
+
+    def _one_of(self, said: list[str], closed: bool) -> str:
+        """Predicates, at least one of which is true."""
+        if len(said) == 1:
+            return said[0]
+        return "either " * closed + self._list(said, "or", closed)
+
+    def _list(self, said: list[str], joint: str, closed: bool = False) -> str:
+        """A list; a quotation in it might be mistaken for what follows a comma."""
+        commas = closed or not (self.wary or any("“" in words for words in said))
+        return f" {joint} ".join([", ".join(said[:-1]), said[-1]] if commas else said)
+
+    def _categories(self, names: list[str], values: Names) -> list[str]:
+        missing = ["missing"] * values.missing
+        if not values.others:
+            return [*names, *missing]
+        if not names:
+            return ["known"]
+        return [*missing, f"not {names[0]}" if len(names) == 1 else "neither " + self._list(names, "nor")]
+
+    def _scaled(self, signal: Expression, values: Reals) -> Wording | None:
+        """In the column's own words for high and low, if it has them."""
+        if self.nouns.careful or not isinstance(signal.head, Attribute) or values.missing or len(values.intervals) != 1:
+            return None
+        column, interval = self.nouns.column(signal), values.intervals[0]
+        high, low = only_above(interval), only_below(interval)
+        constant = high if high is not None else low
+        words = column.high if high is not None else column.low
+        if constant is None or words is None:
+            return None
+        number = self.nouns.number(constant, column.unit)
+        if "{" not in words:
+            return Wording(Clause(self.nouns.noun(signal), "is", f"{words} {number}"))
+        usable = column.name not in self.nouns.vocabulary.called and any(
+            scale == Scale(column, high is not None, scale.after) for scale, _ in scales(column)
+        )
+        return Wording(Clause("", "", words.replace("{0}", number))) if usable else None
+
+    def _apart(self, signal: Expression, values: Reals) -> Wording | None:
+        """How far one signal is from another, where that is simpler than their difference."""
+        one, other = signal.args
+        if any(isinstance(arg.head, Number) for arg in signal.args) or not values.intervals:
+            return None
+        if values.missing:
+            return _denied(self._apart(signal, ~values))
+        derived = not any(isinstance(arg.head, Attribute) for arg in signal.args)
+        if _comes_first(other, one) or (derived and values.intervals[0].high < 0):
+            one, other, values = other, one, values.mirrored
+        predicate = distance(values, self._unit(one, other))
+        if predicate is None:
+            return None
+        return Wording(Clause(self.nouns.part(one), "is", f"{predicate} {self.nouns.part(other)}"))
+
+    def _order(self, literal: Compares) -> Wording:
+        orders, first, second = literal.orders, literal.first, literal.second
+        sides = (orders.less, orders.equal, orders.greater)
+        if all(sides) or not any(sides):
+            subjects, joint = (self.nouns.noun(first), self.nouns.noun(second)), "and" if any(sides) else "or"
+            clause = Clause(f" {joint} ".join(subjects), *(("are", "known") if any(sides) else ("is", "missing")))
+            return Wording(clause, joined=True)
+        if orders.missing:
+            return _doubted(self._order(replace(literal, orders=~orders)))
+        if _comes_first(second, first):
+            first, second, sides = second, first, sides[::-1]
+        words = (_ALIKE if first.type is Type.CATEGORICAL_VECTOR else _SIDES)[sides]
+        negations = int(words in ("unequal to", "different from"))
+        return Wording(Clause(self.nouns.noun(first), "is", f"{words} {self.nouns.noun(second)}"), negations)
+
+    def _own(self, literal: Own, of_record: bool) -> Wording:
+        e = literal.expression
+        if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
+            counted = how_many(literal)
+            if counted is not None and not self.nouns.careful:
+                return self._stretches(*counted, named=next(a.head.value for a in e.args if isinstance(a.head, Number)))
+            assert isinstance(e.head, Operator)
+            turned = isinstance(e.args[0].head, Number)
+            subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
+            relation = MIRRORED[e.head.name] if turned else e.head.name
+            clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
+        elif e.english is not None:
+            clause = Clause("", "", self.nouns.quotation(e))
+        else:
+            denied = self.nouns.denied(e, of_record)
+            if denied is not None and not literal.holds:
+                return Wording(Clause("", "", denied), 1)
+            clause = Clause("", "", self.nouns.whole(e, of_record))
+            if denied is not None and e.head in (RISE, FALL):
+                return Wording(clause, never=denied.replace("does not change", "never changes"))
+        return Wording(clause) if literal.holds else Wording(Clause("it", "is", f"not so that {clause}"), 1)
+
+    def _stretches(self, count: Expression, numbers: Reals, named: float) -> Wording:
+        """In how many stretches something is so, or for how many steps in a row."""
+        steps, simple = self.nouns.steps, self._simple(count.args[0])
+        if count.head is EPISODES:
+            often = steps.stretches(numbers, named)
+            words = f"{often}, {self.nouns.says(count.args[0])}" if simple is None else f"{simple} {often}"
+            return Wording(Clause("", "", words))
+        never, long = steps.in_a_row(numbers, named)
+        if simple is not None and simple.verb == "is" and not long.endswith("at the longest"):
+            return Wording(Clause(simple.subject, "never stays" if never else "stays", f"{simple.predicate} {long}"))
+        words = self.nouns.says(count.args[0])
+        if never:
+            return Wording(Clause("it", "is", f"never so {long} that {words}"), 1)
+        return Wording(Clause("", "", f"{long}, {words}"))
+
+    def _simple(self, e: Expression) -> Clause | None:
+        """A clause without "or" and "not", behind which may stand how often it is so; None if it is no such clause."""
+        term = taken_apart(e, self.possible)
+        if self.wary or not isinstance(term, Says | Compares):
+            return None
+        wording = self.wording(term)
+        plain = wording.clause.verb and wording.clause.subject != "it" and not wording.joined and not wording.negations
+        return wording.clause if plain else None
+
+    def _is_count(self, e: Expression) -> bool:
+        return e.type in (Type.COUNT, Type.REAL)
+
+    def _count(self, e: Expression) -> str:
+        return number_words(e.head.value) if isinstance(e.head, Number) else self.nouns.noun(e)
+
+    def _in_order(self, signal: Expression, names: frozenset[str]) -> list[str]:
+        """Categories in the order of their column, then of their text."""
+        column = self.nouns.column(signal)
+        places = {name: i for i, name in enumerate(column.levels)} if column.type is ColumnType.CATEGORICAL else {}
+        return sorted(names, key=lambda name: (places.get(name, len(places)), name))
+
+
+def _comes_first(e: Expression, other: Expression) -> bool:
+    """Whether a signal makes the better subject of a comparison: a column, rather than what is made of some."""
+    return isinstance(e.head, Attribute) and not isinstance(other.head, Attribute)
+
+
+def _doubted(wording: Wording, truth: str = "false") -> Wording:
+    """What is also so where nothing is known."""
+    return Wording(Clause("it", "is", f"{truth} or unknown that {wording}"), wording.negations + 1)
+
+
+def _denied(wording: Wording | None) -> Wording | None:
+    return None if wording is None else _doubted(wording)
+
+
+# ---- Sentences, and how they are joined by "and" or "or" to a text.
+#
+# What several of them share is said once: a subject, "whenever", "at some point".
+
+_POINT, _FEWEST_GATHERED = "at some point ", 3
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words, and how hard they are to follow: 1 for each word, 3 for a negation, 2 for a nested list."""
+
+    text: str
+    cost: int
+    about: Wording | None = None
+    """if the sentence says when one literal holds: that literal"""
+    given: str = ""
+    """of "whenever A, B", the A"""
+    adverb: str = ""
+    """"never" or "always", if the sentence says so of a Boolean column"""
+    conditions: tuple[Term, ...] = ()
+    """what must hold at some step for it to say anything: of "whenever A, B", the A"""
+
+    def __add__(self, other: "Said | str") -> "Said":
+        more = other if isinstance(other, Said) else said(other)
+        text = f"{self.text} {more.text}" if self.text else more.text
+        return Said(text, self.cost + more.cost, conditions=(*self.conditions, *more.conditions))
+
+    def mark(self, mark: str) -> "Said":
+        """The same, followed by a comma or semicolon."""
+        return replace(self, text=self.text + mark)
+
+
+def said(text: str, more: int = 0) -> Said:
+    """Words, and their cost beyond their number."""
+    return Said(text, len(text.split()) + more)
+
+
+def with_shared_subjects(sentences: list[Said]) -> list[Said]:
+    """Sentences about one subject, merged."""
+    return _with_shared_rules(_with_shared_adverbs(sentences))
+
+
+def _with_shared_adverbs(sentences: list[Said]) -> list[Said]:
+    """Sentences with "never" or "always" about one subject, merged: "the valve is never open or stuck"."""
+    found: dict[Hashable, list[tuple[Said, Clause]]] = {}
+    for i, sentence in enumerate(sentences):
+        about = sentence.about if sentence.adverb else None
+        clause = Clause("", "", "") if about is None or about.joined else about.clause
+        shared = (clause.opening, sentence.adverb) if clause.verb in SHARED_VERBS else i
+        found.setdefault(shared, []).append((sentence, clause))
+    return [alike[0][0] if len(alike) == 1 else _one_adverb(alike) for alike in found.values()]
+
+
+def _one_adverb(alike: list[tuple[Said, Clause]]) -> Said:
+    sentence, clause = alike[0]
+    predicates = [said(clause.predicate) for _, clause in alike]
+    joint = "or" if sentence.adverb == "never" else "and"
+    return said(f"{clause.opening} {sentence.adverb}") + listed(predicates, joint)
+
+
+def _with_shared_rules(sentences: list[Said]) -> list[Said]:
+    """Sentences with "whenever" about one signal, merged: "x is low whenever A, and up whenever B"."""
+    found: dict[str | int, list[tuple[Said, Clause]]] = {}
+    for i, sentence in enumerate(sentences):
+        about = sentence.about if sentence.given else None
+        clause = Clause("", "", "") if about is None or about.joined else about.clause
+        shared = clause.verb == "is" and clause.subject != "it"
+        found.setdefault(clause.subject if shared else i, []).append((sentence, clause))
+    return [rules[0][0] if len(rules) == 1 else _one_rule(rules) for rules in found.values()]
+
+
+def _one_rule(rules: list[tuple[Said, Clause]]) -> Said:
+    parts = [f"{clause.predicate} whenever {sentence.given}" for sentence, clause in rules]
+    given = tuple(condition for sentence, _ in rules for condition in sentence.conditions)
+    return replace(said(f"{rules[0][1].subject} is {', and '.join(parts)}"), conditions=given)
+
+
+def gathered(sentences: list[Said]) -> list[Said]:
+    """Sentences that each hold at some point, merged into one that says so once; it goes to the end of the text."""
+    points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
+    if len(points) < _FEWEST_GATHERED:
+        return sentences
+    verbless = [point.about.verbless if point.about is not None else None for point in points]
+    if all(verbless):
+        bare = [said(text) for text in verbless if text]
+    else:
+        bare = [
+            replace(point, text=point.text.removeprefix(_POINT), cost=point.cost - len(_POINT.split()), about=None)
+            for point in points
+        ]
+    rest = [sentence for sentence in sentences if sentence not in points]
+    return [*rest, said("each at some point:") + bare[0], *bare[1:]]
+
+
+def all_true(sentences: list[Said]) -> Said:
+    """Sentences joined by "and", with semicolons where commas would be misread."""
+    if len(sentences) == 2 and not any("," in sentence.text or " while " in sentence.text for sentence in sentences):
+        return sentences[0].mark(",") + "and" + sentences[1]
+    *first, last = sentences
+    text = Said("", 0)
+    for sentence in first:
+        text = text + sentence.mark(";")
+    return text + "and" + last if first else last
+
+
+def one_true(sentences: list[Said]) -> Said:
+    """Sentences joined by "or"."""
+    text = sentences[0]
+    for sentence in sentences[1:]:
+        text = text.mark(";") + "or" + sentence
+    return text
+
+
+def listed(parts: Sequence[Said], joint: str) -> Said:
+    """A list; if its items are lists too, there is a comma before the last."""
+    *first, last = parts
+    if not first:
+        return last
+    text = reduce(lambda one, other: one.mark(",") + other, first)
+    closed, bare = last.text.startswith(("either ", "both ", "all of ", "it is ")), QUOTED.sub("", last.text)
+    if joint == "and":  # a comma might seem to end the sentence, and nothing else could be meant
+        bare = bare.replace(OR_AT_THE_START, "")
+    apart = any(map(is_list, first)) or " while " in bare or (" or " in bare and not closed)
+    later = last.text.startswith(("then or later", "from then on"))
+    return (text.mark(",") if apart and not later else text) + joint + last
+
+
+def is_list(part: Said) -> bool:
+    """Whether words outside quotes join items."""
+    return joins_items(part.text)

@@ -1,0 +1,122 @@
+"""How hard a term is to read: a measure of its structure, independent of the wording."""
+
+from functools import lru_cache
+
+from telltree.english.terms import (
+    All,
+    Always,
+    HowOften,
+    Interval,
+    Literal,
+    Names,
+    Orders,
+    Own,
+    Reals,
+    Some,
+    Sometime,
+    Term,
+    Truths,
+    Values,
+    values_of,
+    with_values,
+)
+
+NEGATION, NESTED, FURTHER = 3, 2, 2
+_NEVER = Reals((Interval(0.0, 0.0),), False)
+
+
+def cost(term: Term) -> int:
+    """The effort of reading a term; of equivalent ones, the one that costs least is shown.
+
+    - A literal costs 1, and 2 for each bound or name beyond the first: "between 2 and 5" has two bounds, "within 5"
+      one. A negation that must be said costs 3: "not open", "other than up", a value that may also be missing.
+    - A list costs what its parts do, and 2 if it is itself a part of a list.
+    - F and G cost 1 and what they are said of, and 2 if they stand under another one or in a count. G of an "or" costs
+      1 more; under nothing else it may be "whenever", so that parts may be said by their opposites, all but one. There,
+      "never" costs 3 more than F of the opposite. "At the last step", F(G(...)), costs 2.
+    - A count is a literal over time: it costs as such, and what is counted. A count of none is "never".
+    """
+    return _cost(term)
+
+
+def _cost(term: Term, opposite: bool = False, listed: bool = False, under: bool = False) -> int:
+    """The cost of a term, or of its opposite, as part of a list, or under F, G or a count."""
+    match term:
+        case All(parts) | Some(parts):
+            return NESTED * listed + sum(_cost(part, opposite, True, under) for part in parts)
+        case Sometime(Always(part)):
+            return 2 + NESTED * under + _cost(part, opposite, under=True)
+        case Sometime(part) | Always(part):
+            always = isinstance(term, Sometime) == opposite
+            said = (_always_cost if always and not under else _cost)(part, opposite, under=True)
+            return 1 + NESTED * under + said + (always and isinstance(part, All if opposite else Some))
+        case HowOften(part=part, times=times):
+            asked = (~times).whole if opposite else times
+            often = NEGATION if asked == _NEVER else FURTHER * (_bounds(asked, 0.0) - 1)
+            return 1 + often + NESTED * under + _cost(part, under=True)
+        case Own():
+            said_so = with_values(term, ~values_of(term)) if opposite else term
+            return 1 + NEGATION * (isinstance(said_so, Own) and not said_so.holds)
+    return min(map(values_cost, _opposites(term))) if opposite else values_cost(values_of(term))
+
+
+def _always_cost(part: Term, opposite: bool, under: bool) -> int:
+    """The cost of something that always holds, said by the cheapest of "always", "never" and "whenever"."""
+    an_or = All if opposite else Some
+    ways = [_cost(part, opposite, under=under), NEGATION + _cost(part, not opposite, under=under)]
+    if isinstance(part, an_or):
+        ways[1] -= 1  # "never" takes no "or"
+        own, other = ([_cost(p, o, True, under) for p in part.parts] for o in (opposite, not opposite))
+        one_straight = max(0, min((mine - yours for mine, yours in zip(own, other, strict=True)), default=0))
+        ways.append(sum(map(min, own, other)) + one_straight)
+    return min(ways)
+
+
+def _opposites(literal: Literal) -> list[Values]:
+    """The values where a literal is false, if its subject may be missing, and if it is never missing."""
+    found = ~values_of(literal)
+    never_missing: Values
+    match found:
+        case Reals(intervals=intervals):
+            never_missing = Reals(intervals, False)
+        case Names(names=names, others=others):
+            never_missing = Names(names, others, False)
+        case Truths(true=true, false=false):
+            never_missing = Truths(true, false, False)
+        case Orders(less=less, equal=equal, greater=greater):
+            never_missing = Orders(less, equal, greater, False)
+    return [found] if never_missing.empty else [found, never_missing]
+
+
+def values_cost(values: Values) -> int:
+    """The cost of saying that a value is one of these."""
+    match values:
+        case Reals():
+            return _reals_cost(values)
+        case Names(names=names, others=others, missing=missing):
+            further = len(names) - 1 + (missing and not others)
+            return 1 + FURTHER * max(0, further) + NEGATION * others
+        case Truths(true=true, false=false, missing=missing):
+            return 1 + NEGATION * (false or (true and missing))
+        case Orders(less=less, greater=greater, missing=missing):
+            return 1 + NEGATION * ((less and greater) or missing)
+
+
+@lru_cache(maxsize=1 << 14)
+def _reals_cost(values: Reals) -> int:
+    if not values.intervals:
+        return 1  # missing
+    if values.missing:
+        return NEGATION + _reals_cost(~values)
+    gaps = (~values).intervals
+    if all(gap.point for gap in gaps):  # all but these; or any, and the value is not missing
+        return 1 + NEGATION + FURTHER * max(0, len(gaps) - 1)
+    return 1 + FURTHER * (_bounds(values) - 1)
+
+
+def _bounds(values: Reals, least: float | None = None) -> int:
+    """How many numbers it takes to say it, if `least` is the lowest possible value; a range from -c to c takes one."""
+    if least is None and values.symmetric and values.intervals != _NEVER.intervals:
+        return _bounds(values.from_zero, 0.0)
+    below = (i.bounded_below and not (i.low == least and i.with_low) for i in values.intervals)
+    return sum(1 if i.point else low + i.bounded_above for i, low in zip(values.intervals, below, strict=True))

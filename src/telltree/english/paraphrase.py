@@ -1,0 +1,354 @@
+"""What people type, in the words that are read: "does pressure ever exceed 2?" is "at some point pressure is above 2".
+
+Every rule here keeps the meaning, and touches neither quotations nor a user's own words; a word that no rule knows
+stays where it is, and is refused there. Tokens keep the places of what they stand for.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from telltree.english.vocabulary import Vocabulary
+from telltree.english.words import Kind, Token, numeral, third_person
+
+SOMETIME = (
+    "at some point", "at some time", "at some moment", "at some step", "at one point", "at least once", "sometimes",
+    "sometime", "eventually", "ever",
+)  # fmt: skip
+_ALWAYS = ("at all times", "at every step", "at each step", "at every point", "at every moment", "for all time",
+           "the whole time", "all the time", "throughout", "always")  # fmt: skip
+_NEVER = ("at no time", "at no step", "not once", "never")
+_TIMES = {"at some point": SOMETIME, "always": _ALWAYS, "never": _NEVER}
+_POINT = tuple(
+    f"{there} {article} {point} {when}"
+    for there in ("is there", "was there", "there is", "there was", "is there ever", "was there ever")
+    for article in ("a", "any", "some")
+    for point in ("time", "point", "moment", "step")
+    for when in ("when", "where", "at which", "in which")
+)
+_LEADS = (
+    "please", "tell me whether", "tell me if", "is it true that", "in how many records", "for how many records",
+    "in which records", "for which records",
+)  # fmt: skip
+_ABOVE = ("above", "over", "greater than", "more than", "higher than", "larger than", "bigger than")
+_BELOW = ("below", "under", "beneath", "less than", "fewer than", "lower than", "smaller than")
+_AT_LEAST = ("at least", "greater than or equal to", "more than or equal to", "equal to or greater than",
+             "equal to or more than", "above or equal to", "at or above", "no less than", "not less than",
+             "no lower than", "no smaller than")  # fmt: skip
+_AT_MOST = ("at most", "less than or equal to", "smaller than or equal to", "equal to or less than",
+            "equal to or smaller than", "below or equal to", "at or below", "no more than", "not more than",
+            "no higher than", "no greater than", "no larger than", "up to")  # fmt: skip
+_PREDICATES = (
+    dict.fromkeys(_ABOVE, "above") | dict.fromkeys(_BELOW, "below") | dict.fromkeys(_AT_LEAST, "at least")
+    | dict.fromkeys(_AT_MOST, "at most") | {f"not {words}": "at most" for words in _ABOVE}
+    | {f"not {words}": "at least" for words in _BELOW} | {"not at least": "below", "not at most": "above"}
+    | {"equal to": "exactly", "not equal to": "other than", "unequal to": "other than", "not exactly": "other than"}
+)  # fmt: skip
+"""Predicates of numbers; what they stand for is their meaning where values are there, as with every bound."""
+_RISES = ("go", "get", "rise", "climb", "jump", "increase", "grow")
+_FALLS = ("go", "get", "drop", "fall", "sink", "dip", "decrease")
+_MOVES = (
+    {f"{verb} {side}": "above" for verb in _RISES for side in ("above", "over", "past")}
+    | {f"{verb} {side}": "below" for verb in _FALLS for side in ("below", "under", "beneath")}
+    | {"exceed": "above", "surpass": "above", "reach": "at least", "equal": "exactly"}
+)
+"""Verbs, as they follow "does", and the predicates that they come to: to go above is to be above, at some point."""
+_MOVES_OF_ONE = {
+    " ".join([third_person(verb), *side]): said for (verb, *side), said in ((k.split(), v) for k, v in _MOVES.items())
+}
+_STAYS = ("stay", "remain")
+_OPPOSITE = {"above": "at most", "below": "at least", "at least": "below", "exactly": "other than"}
+_SIGNS = {
+    "<": "below", "≤": "at most", "<=": "at most", ">": "above", "≥": "at least", ">=": "at least", "=": "exactly",
+    "==": "exactly", "≠": "other than", "!=": "other than", "<>": "other than",
+}  # fmt: skip
+_SIGN = "<>=≤≥≠!"
+_BEEN = {"been": "is", "exceeded": "exceeds", "gone": "goes", "got": "gets", "risen": "rises", "fallen": "falls",
+         "dropped": "drops", "stayed": "stays", "remained": "remains", "reached": "reaches"}  # fmt: skip
+_CONTRACTED = {
+    f"{verb}n{mark}t": f"{verb} not" for verb in ("is", "are", "was", "were", "does", "do", "did") for mark in "'’"
+}
+_NEGATIONS = {"not", "no", "never", "neither", "nor"}
+_ADVERBS = ("always", "never", "ever")
+_ELSEWHERE = ("over", "under", "beneath", "up")
+"""Beginnings of predicates that stand in many other places: "or up to 3 steps later"."""
+_MEASURES = ("by", "for", "at", "in")
+"""What comes before an amount that is no predicate: "falls by more than 3"."""
+_ENDS = ("while", "and", "or", "whenever")
+
+
+def named(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
+    """The tokens of a text in which only a user's words are replaced, by those in the right capitals, and which ends
+    without a mark. So telltree's own sentences, as questions or in other capitals, keep all their words.
+    """
+    return _Text(tokens, vocabulary).named()
+
+
+def paraphrased(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
+    """The tokens of a text in the words that are read."""
+    return _Text(tokens, vocabulary).rewritten()
+
+
+@dataclass(slots=True)
+class _Word:
+    """A token, and whether it is a user's own."""
+
+    token: Token
+    kept: bool
+
+    @property
+    def lower(self) -> str:
+        """Its text, to be compared with telltree's words; nothing if it is a user's."""
+        return self.token.text.lower() if self.token.kind is not Kind.QUOTED and not self.kept else ""
+
+
+class _Text:
+    """Tokens that are being rewritten."""
+
+    def __init__(self, tokens: tuple[Token, ...], vocabulary: Vocabulary) -> None:
+        self.vocabulary, self.end = vocabulary, tokens[-1]
+        self.words = [_Word(token, token.kind is Kind.QUOTED) for token in _without_stop(tokens)]
+
+    def named(self) -> tuple[Token, ...]:
+        """A user's words alone are replaced."""
+        self._keep_own_words()
+        return self._tokens()
+
+    def rewritten(self) -> tuple[Token, ...]:
+        """All rules, one after the other."""
+        self.named()
+        self._split_signs()
+        for short, long in _CONTRACTED.items():
+            self._replace_all((short,), long)
+        self._begin()
+        self._times_at_the_end()
+        self._of_two()
+        self._verbs()
+        self._predicates()
+        return self._tokens()
+
+    def _tokens(self) -> tuple[Token, ...]:
+        return (*(word.token for word in self.words), self.end)
+
+    def _keep_own_words(self) -> None:
+        """Mark a user's words; those in other capitals, or by which a column is not called but named, are replaced."""
+        at = 0
+        while at < len(self.words):
+            tokens = [word.token for word in self.words]
+            length, _ = self.vocabulary.match(tokens, at)
+            if not length and not self.words[at].kept and (found := self.vocabulary.meant(tokens, at)) is not None:
+                before = len(self.words)
+                self._put(at, *found)
+                length = found[0] + len(self.words) - before
+            for word in self.words[at : at + length]:
+                word.kept = True
+            at += max(length, 1)
+
+    def _split_signs(self) -> None:
+        """Signs of comparison stand by themselves: "pressure<2.8"."""
+        at = 0
+        while at < len(self.words):
+            word, text = self.words[at], self.words[at].token.text
+            signs = [i for i, c in enumerate(text) if c in _SIGN]
+            if not word.kept and word.token.kind is Kind.WORD and signs and len(text) > len(signs):
+                first, last = signs[0], signs[-1] + 1
+                parts = [(text[:first], 0), (text[first:last], first), (text[last:], last)]
+                self.words[at : at + 1] = [
+                    _Word(Token(part, Kind.WORD, word.token.place + far), False) for part, far in parts if part
+                ]
+                self._keep_own_words()
+            at += 1
+
+    def _begin(self) -> None:
+        """How sentences begin: with a question, or with words for when something is so."""
+        for at in reversed([0, *(i + 1 for i, word in enumerate(self.words) if word.token.text == ";")]):
+            while self._drop(at, (*_LEADS, ",")):
+                pass
+            if length := self._longest(at, _POINT):
+                self._put(at, length, "at some point")
+            self._question(at)
+            if length := self._longest(at, ("at no point", *_NEVER)):
+                self._question(at + length)  # "at no point does pressure exceed 3"
+            for said, ways in _TIMES.items():
+                length = self._longest(at, ways)
+                if length and (length > 1 or said == "at some point" or self._sees(at + 1, ",")):
+                    self._put(at, length, said)
+                    self._drop(at + len(said.split()), (",",))
+                    break
+
+    def _question(self, at: int) -> None:
+        """A question as a statement: "is the valve ever open" is "at some point the valve is open"."""
+        verb = self._lower(at)
+        if verb not in ("is", "are", "was", "were", "does", "do", "did", "has", "have"):
+            return
+        subject = self._subject(at + 1)
+        if not subject:
+            return
+        adverb = self._lower(at + 1 + subject)
+        behind = at + 1 + subject + (adverb in _ADVERBS)
+        if verb in ("is", "are", "was", "were"):
+            said = "are" if verb in ("are", "were") else "is"
+            self._insert(behind, said if adverb not in ("always", "never") else f"{said} {adverb}")
+        elif behind >= len(self.words):
+            return
+        elif verb in ("has", "have"):
+            if self._lower(behind) not in _BEEN:
+                return
+            self._put(behind, 1, _BEEN[self._lower(behind)])
+        elif self._lower(at + 1) != "both":  # of both, the verb has no s
+            self._put(behind, 1, third_person(self.words[behind].token.text))
+        if adverb == "ever" or (verb in ("is", "are", "was", "were") and adverb in _ADVERBS):
+            self._put(at + 1 + subject, 1, "")
+        self._put(at, 1, "at some point" if adverb == "ever" else "")
+
+    def _subject(self, at: int) -> int:
+        """How many words of a subject begin here: a column's, of a column's clause, or "both" and a plural."""
+        if self._lower(at) == "both":
+            return 2
+        length = self.vocabulary.subject([word.token for word in self.words], at)
+        if length or not self._sees(at, "the"):
+            return length
+        length = self.vocabulary.subject([word.token for word in self.words], at + 1)
+        return length and length + 1
+
+    def _of_two(self) -> None:
+        """ "Both pilots respond" is "both pilot 1 responds and pilot 2 responds"."""
+        for at in range(len(self.words)):
+            joint = {"both": "and", "either": "or"}.get(self._lower(at))
+            subjects = self.vocabulary.numbered(self._text(at + 1)) if joint else []
+            if len(subjects) != 2:
+                continue
+            stops = (i for i in range(at + 2, len(self.words)) if self._lower(i) in (*_ENDS, ",", ";"))
+            stop = next(stops, len(self.words))
+            said = [word.token for word in self.words[at + 2 : stop]]
+            adverb = int(bool(said) and said[0].text.lower() in _ADVERBS)
+            if len(said) <= adverb or (joint == "or" and self._text(at + 1) == said[0].text):
+                continue
+            if joint == "and":
+                said[adverb] = Token(third_person(said[adverb].text), Kind.WORD, said[adverb].place)
+            first, second = ([Token(word, Kind.WORD, said[0].place) for word in one.split()] for one in subjects)
+            whole = [*first, *said, Token(str(joint), Kind.WORD, said[0].place), *second, *said]
+            self.words[at + 1 : stop] = [_Word(token, False) for token in whole]
+            return
+
+    def _verbs(self) -> None:
+        """Verbs that say what "is" and a predicate say, with the adverb behind "is"."""
+        for at in reversed(range(len(self.words))):
+            adverb = self._lower(at - 1) if at and self._lower(at - 1) in _ADVERBS else ""
+            begin = at - bool(adverb)
+            if self._sees(at, "does not ever") and (found := self._move(at + 3)):
+                self._put(at, found[0] + 3, f"is never {found[1]}")
+            elif self._sees(at, "does not") and (found := self._move(at + 2)) and adverb != "ever":
+                self._put(begin, found[0] + 2 + bool(adverb), f"is {adverb} {_OPPOSITE[found[1]]}")
+            elif found := self._move(at, third=True):
+                self._put(begin, found[0] + bool(adverb), f"is {adverb} {found[1]}")
+            elif not adverb and self._lower(at) in map(third_person, _STAYS) and not self._in_a_row:
+                self._put(at, 1, "is always")
+            elif self._lower(at) in ("was", "were"):
+                self._put(at, 1, "is" if self._lower(at) == "was" else "are")
+            elif length := self._longest(at, ("has been", "have been", "is not ever", "are not ever")):
+                self._put(at, length, "is" if length == 2 else "is never")
+
+    @property
+    def _in_a_row(self) -> bool:
+        """Whether the text says for how many steps in a row something is so, which may be less than always."""
+        return any(self._sees(at, "in a row") for at in range(len(self.words)))
+
+    def _move(self, at: int, third: bool = False) -> tuple[int, str] | None:
+        """How many words, beginning with a verb, stand for which predicate."""
+        moves = _MOVES_OF_ONE if third else _MOVES
+        length = self._longest(at, moves)
+        return (length, moves[" ".join(map(self._lower, range(at, at + length)))]) if length else None
+
+    def _predicates(self) -> None:
+        """Predicates of numbers, in words or signs; where a number follows "is", it is that number."""
+        at = 0
+        while at < len(self.words):
+            said, length = self._predicate(at)
+            if said is not None:
+                self._put(at, length, said)
+                length = len(said.split())
+            elif self._is(at) or (self._is(at - 1) and self._lower(at) in _ADVERBS):
+                if self._number(at + 1):
+                    self._insert(at + 1, "exactly")
+                elif self._lower(at + 1) == "not" and self._number(at + 2):
+                    self._put(at + 1, 1, "other than")
+            at += max(length, 1)
+
+    def _predicate(self, at: int) -> tuple[str | None, int]:
+        """What some words or a sign stand for, and how many words that are."""
+        if (said := _SIGNS.get(self._lower(at))) is not None:
+            said = said if self._number(at + 1) else {"exactly": "", "other than": "not"}.get(said, said)
+            return (said if self._is(at - 1) or self._is(at - 2) else f"is {said}"), 1
+        length = self._longest(at, _PREDICATES)
+        said = _PREDICATES[" ".join(map(self._lower, range(at, at + length)))] if length else ""
+        if not said or (said in ("exactly", "other than") and not self._number(at + length)):
+            return None, length
+        place = self._is(at - 1) or self._lower(at - 1) in (*_ADVERBS, *map(third_person, _STAYS))
+        if not place and (self._lower(at) in _ELSEWHERE or self._lower(at - 1) in _MEASURES):
+            return None, length
+        return said, length
+
+    def _times_at_the_end(self) -> None:
+        """ "Pressure is above 2 at some point" begins with "at some point"."""
+        lowers = [self._lower(i) for i in range(len(self.words))]
+        joints = [lower for lower in lowers if lower in ("and", "or", ";", ",")]
+        of_both = lowers[:1] == ["both"] and joints == ["and"] and "are" in lowers[lowers.index("and") :]
+        if not _NEGATIONS.isdisjoint(lowers) or (joints and not of_both):
+            return  # it would be in doubt how far the words reach
+        for said, ways in _TIMES.items():
+            for way in sorted(ways, key=len, reverse=True):
+                length = len(way.split())
+                if len(lowers) - length > 0 and lowers[-length:] == way.split():
+                    del self.words[-length:]
+                    self._insert(0, said)
+                    return
+
+    def _is(self, at: int) -> bool:
+        return self._lower(at) in ("is", "are")
+
+    def _number(self, at: int) -> bool:
+        return at < len(self.words) and numeral(self._tokens(), at) is not None
+
+    def _lower(self, at: int) -> str:
+        return self.words[at].lower if 0 <= at < len(self.words) else ""
+
+    def _text(self, at: int) -> str:
+        return self.words[at].token.text if at < len(self.words) else ""
+
+    def _sees(self, at: int, *ways: str) -> bool:
+        first = self._lower(at)  # which most of them do not begin with
+        near = [way.split(" ") for way in ways if way.startswith(first)] if first else []
+        return any(all(self._lower(at + i) == word for i, word in enumerate(way)) for way in near)
+
+    def _longest(self, at: int, ways: Iterable[str]) -> int:
+        """How many words the longest of these has that comes next; 0 if none does."""
+        first = self._lower(at)
+        near = [way for way in ways if way.startswith(first)] if first else []
+        return max((len(way.split()) for way in near if self._sees(at, way)), default=0)
+
+    def _drop(self, at: int, ways: Iterable[str]) -> bool:
+        length = self._longest(at, ways)
+        self._put(at, length, "")
+        return bool(length)
+
+    def _replace_all(self, ways: tuple[str, ...], said: str) -> None:
+        for at in reversed(range(len(self.words))):
+            if length := self._longest(at, ways):
+                self._put(at, length, said)
+
+    def _insert(self, at: int, said: str) -> None:
+        self._put(at, 0, said)
+
+    def _put(self, at: int, length: int, said: str | Token) -> None:
+        """Replace some words."""
+        near = self.words[at].token if at < len(self.words) else self.end
+        new = [Token(word, Kind.WORD, near.place) for word in said.split()] if isinstance(said, str) else [said]
+        self.words[at : at + length] = [_Word(token, False) for token in new]
+
+
+def _without_stop(tokens: tuple[Token, ...]) -> list[Token]:
+    """The tokens but for the last, which is the end, without the mark that ends a sentence."""
+    found = list(tokens[:-1])
+    if found and found[-1].kind is Kind.WORD and (bare := found[-1].text.rstrip("?!.")) != found[-1].text:
+        found[-1:] = [Token(bare, Kind.WORD, found[-1].place)] if bare else []
+    return found

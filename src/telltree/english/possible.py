@@ -1,0 +1,189 @@
+"""What is possible: the values that signals may have, and flat lists of terms without repeats."""
+
+import math
+from collections.abc import Container, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    All,
+    Always,
+    Compares,
+    HowOften,
+    Interval,
+    Literal,
+    Names,
+    Orders,
+    Own,
+    Reals,
+    Says,
+    Some,
+    Sometime,
+    Term,
+    Truths,
+    Values,
+    of_counts,
+    of_length,
+    subject,
+    values_of,
+    with_values,
+)
+from telltree.logic import Attribute, Expression, Number, UserFunction
+from telltree.logic.meaning import Finite, Makes
+from telltree.logic.operators import Operator
+
+# ---- What is possible: the values that signals may have, and the terms that are the same at several steps.
+
+_FREE = (Interval(),)
+_NONE = Makes()
+_COUNTS = Reals((Interval(0.0),), False)
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """Which records are possible."""
+
+    missing: Container[str] | None = None
+    """The columns that may have missing or infinite values; None: any may."""
+    static: Container[str] = ()
+    """The columns with one value per record."""
+
+    def misses(self, signal: Expression) -> bool:
+        """Whether a signal may be missing. It may be even where no column is: inf - inf, or nothing to look back at."""
+        if isinstance(signal.head, Attribute):
+            return self._doubtful(signal.head.name)
+        if signal.has_gaps or (_traits(signal).subtracts and not any(map(self._finite, signal.operands))):
+            return True
+        return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.signals))
+
+    def _doubtful(self, column: str) -> bool:
+        return self.missing is None or column in self.missing
+
+    def _finite(self, signal: Expression) -> bool:
+        """Whether a signal is certainly finite; the difference of large finite values may overflow."""
+        match signal.head:
+            case Attribute(name=name):
+                return not self._doubtful(name)
+            case Number(value=value):
+                return math.isfinite(value)
+        finite = _traits(signal).finite
+        return finite is Finite.ALWAYS or (finite is Finite.LIKE_OPERANDS and all(map(self._finite, signal.signals)))
+
+    def lasts(self, literal: Literal) -> bool:
+        """Whether a literal says the same at every step of a record."""
+        match literal:
+            case Says(signal=signal):
+                return self._one_value(signal)
+            case Compares(first=first, second=second):
+                return self._one_value(first) and self._one_value(second)
+            case _:
+                return of_counts(literal)
+
+    def _one_value(self, signal: Expression) -> bool:
+        if isinstance(signal.head, Attribute):
+            return signal.head.name in self.static
+        if _traits(signal).moves or _traits(signal).lasts:
+            return _traits(signal).lasts
+        return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.operands))
+
+    def eventual(self, term: Term) -> bool:
+        """Whether a term that is true at a step is true at all earlier steps."""
+        match term:
+            case All(parts) | Some(parts):
+                return all(map(self.eventual, parts))
+            case Sometime() | Always():
+                return isinstance(term, Sometime)
+        return self.lasts(term)
+
+    def enduring(self, term: Term) -> bool:
+        """Whether a term that is true at a step is true at all later steps."""
+        match term:
+            case All(parts) | Some(parts):
+                return all(map(self.enduring, parts))
+            case Sometime(part):
+                return self.enduring(part)
+            case Always():
+                return True
+        return self.lasts(term)
+
+    def values(self, literal: Literal) -> Values:
+        """All possible values of a literal's subject."""
+        match literal:
+            case Says(signal=signal, values=Reals()):
+                return Reals(_FREE, self.misses(signal))
+            case Says(signal=signal, values=Names()):
+                return Names(frozenset(), True, self.misses(signal))
+            case Says(signal=signal):
+                return Truths(True, True, self.misses(signal))
+            case Compares(first=first, second=second):
+                return Orders(True, True, True, self.misses(first) or self.misses(second))
+            case HowOften():
+                return _COUNTS
+            case Own():
+                return Truths(True, True, False)
+
+    def literal(self, literal: Literal, values: Values | None = None) -> Term:
+        """The literal, with other values if given; TRUE if it allows all possible values, FALSE if none."""
+        wanted, all_values = values_of(literal) if values is None else values, self.values(literal)
+        kept = _whole(literal, wanted & all_values)
+        if kept.empty:
+            return FALSE
+        return TRUE if all_values.within(kept) else with_values(literal, kept)
+
+    def negated(self, term: Term) -> Term:
+        """The negation of a term."""
+        match term:
+            case All(parts):
+                return Some(tuple(map(self.negated, parts)))
+            case Some(parts):
+                return All(tuple(map(self.negated, parts)))
+            case Sometime(part):
+                return Always(self.negated(part))
+            case Always(part):
+                return Sometime(self.negated(part))
+        return with_values(term, _whole(term, ~values_of(term) & self.values(term)))
+
+
+def _whole(literal: Literal, values: Values) -> Values:
+    """The values, but of a record's number of steps only whole ones."""
+    return values.lengths if isinstance(values, Reals) and of_length(literal) else values
+
+
+def _traits(signal: Expression) -> Makes:
+    """What the table of operators says of a signal."""
+    return signal.head.traits if isinstance(signal.head, Operator) else _NONE
+
+
+# ---- Flat lists: terms joined by "and" or "or", with one literal for each subject.
+
+Kind: TypeAlias = type[All] | type[Some]
+
+
+def joined(kind: Kind, parts: Iterable[Term], possible: Possible) -> Term:
+    """One list of all the parts: flat, no duplicates, literals on one subject merged. A single part is not wrapped."""
+    decisive = FALSE if kind is All else TRUE
+    found: dict[Hashable, Term] = {}
+    for part in _flat(kind, parts):
+        place: Hashable = part if isinstance(part, All | Some | Sometime | Always) else subject(part)
+        found[place] = _merged(kind, found[place], part, possible) if place in found else part
+        if found[place] == decisive:
+            return decisive
+    return next(iter(found.values())) if len(found) == 1 else kind(tuple(found.values()))
+
+
+def _merged(kind: Kind, first: Term, second: Term, possible: Possible) -> Term:
+    """Two equal parts of a list, or two literals on one subject, merged into one."""
+    if isinstance(first, All | Some | Sometime | Always) or isinstance(second, All | Some | Sometime | Always):
+        return first
+    mine, yours = values_of(first), values_of(second)
+    return possible.literal(first, mine & yours if kind is All else mine | yours)
+
+
+def _flat(kind: Kind, parts: Iterable[Term]) -> Iterable[Term]:
+    for part in parts:
+        if isinstance(part, kind):
+            yield from _flat(kind, part.parts)
+        else:
+            yield part

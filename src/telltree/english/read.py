@@ -1,0 +1,518 @@
+"""From English to expressions: understands every sentence of `say`, and a little more."""
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from telltree.english.cursor import Cursor
+from telltree.english.durations import Steps
+from telltree.english.normal_form import settled
+from telltree.english.paraphrase import named, paraphrased
+from telltree.english.possible import Possible
+from telltree.english.read_clause import Clause, ClauseReader
+from telltree.english.read_noun import NounReader, attribute
+from telltree.english.read_when import TimesReader, WhenReader
+from telltree.english.suggest import with_suggestion
+from telltree.english.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
+from telltree.english.vocabulary import Vocabulary, static_columns, vocabulary
+from telltree.english.words import Kind, tokens_of
+from telltree.english.write import expression_of
+from telltree.errors import SpeechError
+from telltree.logic import Attribute, Expression, Type, UserFunction
+from telltree.panel import Schema
+
+_EXACT = Possible()
+_SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
+_ALWAYS = (
+    "always", "at each step", "it is always so that", "it is always the case that", "never", "it is never so that",
+    "it is never the case that", "at no point", "whenever",
+)  # fmt: skip
+_MOST_PARAPHRASED = 400
+"""Words of a text that is tried in other words than telltree's: nobody types as many, and each may be looked at with
+all that follow it."""
+
+
+def read(
+    text: str,
+    schema: Schema,
+    *,
+    functions: Sequence[UserFunction] = (),
+    step: tuple[float | None, str] | None = None,
+    sentences: Iterable[tuple[str, Expression]] = (),
+    missing: Container[str] | None = None,
+) -> Expression:
+    """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
+
+    The text may call `functions`. `step` is the length of a step and its unit, if steps have one. `sentences` are a
+    grammar's or function's own words that the text may contain, with their meaning: sentences and signals in quotes,
+    and names of columns; see `quotations`. What is read may be different of records in which other columns than those
+    of `missing` miss values (None: any may).
+    """
+    how = _How(schema, tuple(functions), step, tuple(sentences), missing)
+    return _suggesting(how.understood, text, how.vocabulary)
+
+
+def read_sentence(
+    text: str,
+    schema: Schema,
+    *,
+    functions: Sequence[UserFunction] = (),
+    step: tuple[float | None, str] | None = None,
+    sentences: Iterable[tuple[str, Expression]] = (),
+    missing: Container[str] | None = None,
+    suggest: bool = True,
+) -> Expression:
+    """The same of a text that must be true or false of a record, and so say when; `suggest`: what else to say."""
+    how = _How(schema, tuple(functions), step, tuple(sentences), missing)
+
+    def sentence(said: str) -> Expression:
+        found = how.understood(said)
+        if found.type is not Type.BOOLEAN:
+            raise SpeechError("it is not said when this is so; begin with 'at some point', 'always' or 'never'", 1)
+        return found
+
+    return _suggesting(sentence, text, how.vocabulary) if suggest else sentence(text)
+
+
+def _suggesting(reading: Callable[[str], Expression], text: str, words: Vocabulary) -> Expression:
+    try:
+        return reading(text)
+    except SpeechError as error:
+        raise with_suggestion(error, text, reading, words) from None
+
+
+@dataclass(frozen=True)
+class _How:
+    """What a text is read by."""
+
+    schema: Schema
+    functions: tuple[UserFunction, ...]
+    step: tuple[float | None, str] | None
+    sentences: tuple[tuple[str, Expression], ...]
+    missing: Container[str] | None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return _vocabulary(self.schema, self.functions, dict(self.sentences))
+
+    def understood(self, text: str) -> Expression:
+        """The formula that a text says."""
+        witness = next(map(attribute, self.schema.values()), None)
+        return expression_of(settled(self._term(text), Possible(self.missing)), self.missing, witness)
+
+    def _strict(self, text: str) -> Term:
+        own, missing = self.sentences, self.missing
+        return read_term(text, self.schema, functions=self.functions, step=self.step, sentences=own, missing=missing)
+
+    def _term(self, text: str) -> Term:
+        """The term that a text says, if need be in other words than telltree's."""
+        try:
+            return self._strict(text)
+        except SpeechError as error:
+            furthest = error
+        tokens = tokens_of(text)
+        if len(tokens) > _MOST_PARAPHRASED:
+            raise furthest
+        own = _rules(dict(self.sentences))
+        for rewritten in (named, paraphrased):
+            try:
+                cursor = Cursor(rewritten(tokens, self.vocabulary), self.vocabulary, own)
+                return _Reader(cursor, own, Steps.of(self.step), self.missing).text()
+            except SpeechError as error:
+                furthest = error if (error.place or 0) > (furthest.place or 0) else furthest
+        raise furthest
+
+
+def read_term(
+    text: str,
+    schema: Schema,
+    *,
+    functions: Sequence[UserFunction] = (),
+    step: tuple[float | None, str] | None = None,
+    sentences: Iterable[tuple[str, Expression]] = (),
+    missing: Container[str] | None = None,
+) -> Term:
+    """The same as a term, not simplified, and in the order of the text; only in telltree's own words."""
+    own = dict(sentences)
+    if text.strip() in own:
+        return Own(own[text.strip()], True)
+    words, own = _vocabulary(schema, functions, own), _rules(own)
+    try:
+        return _Reader(Cursor(tokens_of(text), words, own), own, Steps.of(step), missing).text()
+    except SpeechError:
+        if not text.rstrip().endswith("."):
+            raise
+        return _Reader(Cursor(tokens_of(text.rstrip()[:-1]), words, own), own, Steps.of(step), missing).text()
+
+
+def _vocabulary(schema: Schema, functions: Sequence[UserFunction], own: Mapping[str, Expression]) -> Vocabulary:
+    columns = ((words, e.head.name) for words, e in own.items() if isinstance(e.head, Attribute))
+    return vocabulary(schema, tuple(functions), tuple(pair for pair in columns if pair[1] in schema))
+
+
+def _rules(own: Mapping[str, Expression]) -> dict[str, Expression]:
+    """The words that are not those of a column, and so not in the vocabulary."""
+    return {words: e for words, e in own.items() if not isinstance(e.head, Attribute)}
+
+
+class _Reader:
+    """Reads terms at a cursor. `nested`: at a step that may not be the first; `lone`: not in a choice. See `voice` for
+    open and closed parts.
+    """
+
+    def __init__(
+        self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps, missing: Container[str] | None
+    ) -> None:
+        self._cursor, self._missing = cursor, missing
+        self._terse = False  # verbs may be left out
+        self._times = TimesReader(cursor, steps)
+        self._possible = Possible(static=static_columns(cursor.vocabulary.schema))
+        self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
+        self._when = WhenReader(cursor, steps)
+        nouns = NounReader(cursor, sentences, self._operand, steps)
+        self._clauses = ClauseReader(cursor, nouns, self._when, self._times)
+
+    def text(self) -> Term:
+        """The whole text: sentences joined by "and" or by "or"."""
+        cursor, each, joint = self._cursor, False, None
+        parts: list[Term] = []
+        while not parts or cursor.next.kind is not Kind.END:
+            if parts:
+                joint = self._between_sentences(joint)
+            if cursor.take("each at some point:", "each at some point"):
+                each = self._terse = True
+            if each and joint == "or":
+                cursor.fail("'and' between what is so at some point each")
+            parts.append(Sometime(self._moment()) if each else self._sentence())
+        if len(parts) == 1:
+            return parts[0]
+        return Some(tuple(parts)) if joint == "or" else All(tuple(parts))
+
+    def _between_sentences(self, joint: str | None) -> str | None:
+        """Skip the separator of two sentences. `joint` is the word between earlier ones; returns the word, if any."""
+        cursor = self._cursor
+        if not cursor.take(";") and not cursor.sees(", and"):
+            cursor.fail("the end, ';' or ', and'")
+        cursor.take(",")
+        found = cursor.take("and", "or")
+        if joint is not None and found is not None and found != joint:
+            cursor.fail(f"{joint!r} between all sentences or none")
+        return found or joint
+
+    def _sentence(self) -> Term:  # noqa: PLR0911  one return a keyword
+        """A sentence outside lists, which may be an open part."""
+        cursor = self._cursor
+        scope = None if cursor.entries()[0] else self._when.take_scope()
+        if scope is not None:
+            return self._scoped(scope)
+        if cursor.take("at some point"):
+            cursor.take(",")
+            return Sometime(self._moment())
+        if self._takes_last_step():
+            cursor.take(",")
+            return Sometime(Always(self._moment()))
+        times = self._times.take()
+        if times is not None:
+            return HowOften(self._moment(), times)
+        if cursor.sees(*_ALWAYS):
+            return self._always(True)
+        part = self._part(False, True)
+        plain = isinstance(part, Clause) and not part.adverb and not part.verbless
+        if isinstance(part, Clause) and plain and cursor.sees("whenever"):
+            return self._rules(part.literal)
+        if isinstance(part, Clause) and part.adverb == "never" and cursor.sees("while", ", while"):
+            return self._never_while(part)
+        times = self._times.take_behind() if isinstance(part, Clause) and plain else None
+        if isinstance(part, Clause) and times is not None:
+            return HowOften(part.literal, times)
+        further = self._clauses.of_same_subject(part) if isinstance(part, Clause) else []
+        return _joined([self._finished(one, False) for one in (part, *further)])
+
+    def _rules(self, then: Term) -> Term:
+        """What holds whenever something else does, and further such rules about the same signal."""
+        cursor, rules = self._cursor, []
+        while cursor.take("whenever"):
+            rules.append(Always(Some((_EXACT.negated(self._item(True, True)), then))))
+            begun, further = cursor.at, None
+            if isinstance(then, Says) and cursor.take(", and", "and"):
+                further = self._clauses.further(then.signal)
+            if further is None:
+                cursor.at = begun
+                break
+            then = further
+            if not cursor.sees("whenever"):
+                cursor.expect("whenever")
+        return _joined(list(rules))
+
+    def _scoped(self, scope: Says) -> Term:
+        """A sentence after words that say when it is true."""
+        cursor = self._cursor
+        if cursor.take("at some point"):
+            cursor.take(",")
+            return Sometime(_joined([scope, self._moment()]))
+        times = self._times.take()
+        if times is not None:
+            return HowOften(_joined([scope, self._moment()]), times)
+        if cursor.sees(*_ALWAYS):
+            found = self._always(True)
+        else:
+            part = self._part(True, True)
+            if not isinstance(part, Clause) or not part.adverb:
+                cursor.fail("'at some point', 'always' or 'never' in a sentence about a part of the record")
+            found = self._never_while(part)
+        if isinstance(found, Sometime):
+            return Sometime(_joined([scope, found.part]))
+        assert isinstance(found, Always)
+        return Always(Some((_EXACT.negated(scope), found.part)))
+
+    def _moment(self) -> Term:
+        """What holds at one step: items, and at the end what holds from then on, or later."""
+        cursor = self._cursor
+        with cursor.deeper():
+            if cursor.take("then or later"):
+                cursor.take(",")
+                return Sometime(self._moment())
+            if cursor.take("from then on"):
+                return self._always(True)
+            parts = self._while()
+            if self._sees_away():
+                cursor.expect(", and")
+                parts.append(self._item(True, True))
+            elif cursor.take(", and from then on"):
+                parts.append(self._always(True))
+            elif cursor.take(", and then or later"):
+                cursor.take(",")
+                parts.append(Sometime(self._moment()))
+            return _joined(parts)
+
+    def _sees_away(self) -> bool:
+        """Whether ", and" comes next, and what is so at other steps; or a list of such, which only then begin so."""
+        cursor, begun = self._cursor, self._cursor.at
+        found = cursor.take(", and") is not None
+        several = found and cursor.take("both", "all of these:") is not None
+        later = several and cursor.sees("from then on", "then or later")
+        found = found and (later or self._clauses.sees_elsewhere())
+        cursor.at = begun
+        return found
+
+    def _while(self, first: Term | None = None) -> list[Term]:
+        """An item, and what holds at the same time ("while")."""
+        parts = [self._item(True, True) if first is None else first]
+        if self._cursor.take("while", ", while"):
+            parts.append(self._item(True, True))
+            ended = self._cursor.sees(", and from then on", ", and then or later") or self._sees_away()
+            if self._cursor.sees("and", ",") and not ended:
+                parts += self._rest_of_list("and", True, True)
+        return parts
+
+    def _rest_of_list(self, joint: str, nested: bool, lone: bool) -> list[Term]:
+        """The other items of a list, up to the one after `joint`."""
+        cursor, parts = self._cursor, []
+        while cursor.take(",") and not cursor.sees(joint):
+            parts.append(self._item(nested, lone))
+        cursor.expect(joint)
+        return [*parts, self._item(nested, lone)]
+
+    def _item(self, nested: bool, lone: bool) -> Term:
+        """A closed part."""
+        return self._finished(self._part(nested, lone), nested)
+
+    def _finished(self, part: Term | Clause, nested: bool) -> Term:
+        if not isinstance(part, Clause):
+            return part
+        if part.verbless and not self._terse:
+            self._cursor.fail("'is' before what something is")
+        timeless = isinstance(part.literal, Says | Compares) and self._possible.lasts(part.literal)
+        if timeless and not nested and not part.adverb:
+            return Sometime(part.literal)
+        if part.adverb and nested:
+            self._cursor.fail(f"no {part.adverb!r} inside a sentence unless 'from then on' goes before it")
+        return _with_adverb(part)
+
+    def _part(self, nested: bool, lone: bool) -> Term | Clause:
+        """The same, where a clause may have an adverb or no verb."""
+        cursor = self._cursor
+        cursor.count_part()
+        if cursor.sees("the record lasts"):
+            return self._length(nested)
+        steps = self._when.take_steps()
+        if steps is not None:
+            return Clause(steps)
+        with cursor.deeper():
+            if not cursor.entries()[0]:
+                found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)
+                found = found or self._when.take_passed() or (None if nested else self._clauses.of_record())
+                if found is not None:
+                    return found
+            return self._clauses.clause(lone)
+
+    def _list(self, nested: bool, lone: bool) -> Term | None:
+        cursor = self._cursor
+        match cursor.take("either", "both", "all of"):
+            case "either":
+                merged = self._clauses.alike("or", "is")
+                return Some(tuple([self._finished(m, nested) for m in merged] or self._choices(nested)))
+            case "both" | "all of":
+                merged = self._clauses.alike("and", "are")
+                if merged:
+                    return All(tuple(self._finished(part, nested) for part in merged))
+                cursor.take("these:")
+                return All((self._item(nested, lone), *self._rest_of_list("and", nested, lone)))
+        return None
+
+    def _choices(self, nested: bool) -> list[Term]:
+        """The items of a choice. "A while B" may be an item; the last item only if a comma precedes the "or"."""
+        cursor, parts, last, comma = self._cursor, [], False, True
+        while True:
+            part = self._item(nested, False)
+            parts.append(self._at_the_same_time(part, nested) if comma or not last else part)
+            if last:
+                return parts
+            comma = cursor.take(",") is not None
+            last = cursor.take("or") is not None
+            if not comma and not last:
+                cursor.expect("or")
+
+    def _at_the_same_time(self, first: Term, nested: bool) -> Term:
+        """An item of a choice, and what holds at the same time ("while")."""
+        if not self._cursor.take("while"):
+            return first
+        over_time = isinstance(first, Sometime) and not isinstance(first.part, Always)
+        parts = [self._item(nested or over_time, False)]
+        if self._cursor.take("and"):
+            parts.append(self._item(nested or over_time, False))
+        if isinstance(first, Sometime) and over_time:
+            return Sometime(All((first.part, *parts)))
+        return All((first, *parts))
+
+    def _in_time(self, nested: bool, lone: bool) -> Term | None:  # noqa: PLR0911  one return a keyword
+        cursor = self._cursor
+        if self._takes_last_step():
+            cursor.take(",")
+            return Sometime(Always(self._item(True, lone)))
+        times = self._times.take()
+        if times is not None:
+            return HowOften(self._item(True, lone), times)
+        if nested:
+            if cursor.take("then or later"):
+                cursor.take(",")
+                return Sometime(self._item(True, lone))
+            if cursor.take("from then on"):
+                return self._always(False, lone)
+            if cursor.sees("at some point", *_ALWAYS):
+                cursor.fail("'then or later' or 'from then on' inside a sentence")
+            return None
+        if cursor.take("at some point"):
+            cursor.take(",")
+            return Sometime(self._item(True, lone))
+        if cursor.sees(*_ALWAYS):
+            return self._always(False, lone)
+        return None
+
+    def _takes_last_step(self) -> bool:
+        cursor = self._cursor
+        return not cursor.sees("at the last step so far") and cursor.take("at the last step", "at the end") is not None
+
+    def _length(self, nested: bool) -> Term:
+        if nested:
+            self._cursor.fail("how long the record lasts not inside a sentence, but in one of its own")
+        found = self._when.take_length()
+        assert found is not None
+        return found
+
+    def _so(self, nested: bool, lone: bool) -> Term | None:
+        """ "It is so that …", "it is not so that …", and plain true or false."""
+        cursor = self._cursor
+        if cursor.sees("it is never so for"):
+            return None
+        match cursor.take(*_SO):
+            case "it is so that":
+                return self._item(nested, lone)
+            case "it is not so that":
+                return _EXACT.negated(self._item(nested, lone))
+            case "it is always so":
+                return TRUE
+            case "it is never so":
+                return FALSE
+        return None
+
+    def _always(self, is_open: bool, lone: bool = True) -> Term:
+        """What always holds, never holds, or holds whenever something else does."""
+        cursor = self._cursor
+        match cursor.take(*_ALWAYS):
+            case "always" | "it is always so that" | "it is always the case that" | "at each step":
+                cursor.take(",")
+                return Always(self._item(True, lone))
+            case "never" | "it is never so that" | "it is never the case that" | "at no point":
+                return Always(_EXACT.negated(self._never(is_open, lone)))
+            case "whenever":
+                given = [self._given(lone) if is_open else self._item(True, lone)]
+                if cursor.take("while", ", while"):
+                    given.append(self._item(True, lone))
+                cursor.take(",")
+                later = is_open and cursor.sees("then or later", "from then on")
+                then = self._moment() if later else self._item(True, lone)
+                if is_open and not later and (cursor.sees("and") or (cursor.sees(",") and not cursor.sees(", and"))):
+                    then = All((then, *self._rest_of_list("and", True, lone)))
+                return Always(Some((*map(_EXACT.negated, given), then)))
+        part = self._part(True, lone)
+        if isinstance(part, Clause) and part.adverb:
+            return self._never_while(part) if is_open else _with_adverb(part)
+        return Always(part.literal if isinstance(part, Clause) else part)
+
+    def _never_while(self, part: Clause) -> Term:
+        """A clause with an adverb, and what it never holds at the same time as: "x is never above 3 while A"."""
+        if part.adverb != "never" or part.verbless:
+            return _with_adverb(part)
+        return Always(_EXACT.negated(_joined(self._while(part.literal))))
+
+    def _given(self, lone: bool) -> Term:
+        """What follows "whenever": an item, or a choice, which needs no "either" because a comma ends it."""
+        begun = self._cursor.place
+        try:
+            found = [self._item(True, False)]
+            while self._cursor.take("or"):
+                found.append(self._item(True, False))
+        except SpeechError:  # not a choice: let the error be about the item
+            found = []
+        if len(found) > 1 and self._cursor.sees(","):
+            return Some(tuple(found))
+        self._cursor.place = begun
+        return self._item(True, lone)
+
+    def _never(self, is_open: bool, lone: bool) -> Term:
+        """What never holds: items, or clauses without verbs that never hold at once."""
+        first = self._part(True, lone)
+        if isinstance(first, Clause) and first.verbless:
+            return self._at_once(first)
+        if isinstance(first, Clause):
+            first = _with_adverb(first)
+        return _joined(self._while(first) if is_open else [first])
+
+    def _at_once(self, first: Clause) -> Term:
+        cursor, clauses = self._cursor, [first]
+        while cursor.take(",") and not cursor.sees("and"):
+            cursor.count_part()
+            clauses.append(self._clauses.clause(False))
+        cursor.expect("and")
+        clauses.append(self._clauses.clause(False))
+        cursor.expect("at once")
+        return All(tuple(clause.literal for clause in clauses))
+
+    def _operand(self) -> Expression:
+        """A Boolean operand of a function or a count."""
+        return expression_of(settled(self._item(True, False), Possible(self._missing)), self._missing, self._witness)
+
+
+def _with_adverb(clause: Clause) -> Term:
+    match clause.adverb:
+        case "always":
+            return Always(clause.literal)
+        case "never":
+            return Always(_EXACT.negated(clause.literal))
+        case "ever":
+            return Sometime(clause.literal)
+    return clause.literal
+
+
+def _joined(parts: list[Term]) -> Term:
+    return parts[0] if len(parts) == 1 else All(tuple(parts))

@@ -1,0 +1,880 @@
+"""From terms to English: the cheapest of several wordings; `read` is the way back."""
+
+import math
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial, reduce
+from itertools import chain, groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.english.clauses import (
+    Literals,
+    Said,
+    all_true,
+    gathered,
+    is_list,
+    listed,
+    one_true,
+    said,
+    with_shared_subjects,
+)
+from telltree.english.durations import Steps
+from telltree.english.normal_form import same, settled, taken_apart
+from telltree.english.nouns import Nouns
+from telltree.english.possible import Possible, joined
+from telltree.english.read import read_term
+from telltree.english.read_noun import attribute, is_truth
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    All,
+    Always,
+    Compares,
+    HowOften,
+    Interval,
+    Own,
+    Reals,
+    Says,
+    Some,
+    Sometime,
+    Term,
+    Truths,
+    has_own_words,
+    literal_of,
+    of_length,
+)
+from telltree.english.vocabulary import is_clause, static_columns, vocabulary
+from telltree.english.when import of_clock
+from telltree.english.words import OR_AT_THE_START, QUOTED, stands_bare
+from telltree.english.write import expression_of
+from telltree.errors import SpeechError
+from telltree.logic import Attribute, Expression, UserFunction
+from telltree.logic.operators import CHANGE, ELAPSED, FALL, GONE, LATEST, LEFT, LENGTH, RISE, TIMES, Operator
+from telltree.panel import Schema
+
+# ---- How long a record is, where a term says nothing else.
+#
+# Where steps are of one length, what clocks alone decide depends on the number of steps: "in the first 432 steps, at
+# some point at least 80 % of the record has passed" is so of records of fewer than 540 steps, and is said so.
+
+_MOST_STEPS = 200_000  # lengths that are tried one by one
+_MOST_WAYS = 64  # in which a term may be true
+_MOST_RANGES = 2  # of lengths that are still simple to say
+_Way = dict[Operator, Interval]
+"""Where each clock must be, all at one step."""
+
+
+def in_lengths(term: Term, steps: Steps, possible: Possible) -> Term:
+    """The same of records whose steps are as `steps` says, in terms of their length where it says nothing else."""
+    match term:
+        case All(parts) | Some(parts):
+            return joined(type(term), [in_lengths(part, steps, possible) for part in parts], possible)
+        case Sometime(part):
+            return _sometime(part, steps, possible)
+        case Always(part):
+            opposite = possible.negated(part)
+            found = _sometime(opposite, steps, possible)
+            return term if found == Sometime(opposite) else possible.negated(found)
+    return term
+
+
+def _sometime(part: Term, steps: Steps, possible: Possible) -> Term:
+    """What holds at some step: how long the record is, or what remains."""
+    parts = part.parts if isinstance(part, Some) else (part,)
+    clocks = [one for one in parts if _of_clocks(one)]
+    found = _length(joined(Some, clocks, possible), steps) if clocks else None
+    if found is None:
+        return Sometime(part)
+    rest = [one for one in parts if one not in clocks]
+    return joined(Some, [found, Sometime(joined(Some, rest, possible))], possible) if rest else found
+
+
+def _of_clocks(term: Term) -> bool:
+    """Whether a term speaks of nothing but where in the record a step is, and how long the record is."""
+    if isinstance(term, All | Some):
+        return bool(term.parts) and all(map(_of_clocks, term.parts))
+    return of_clock(term) or of_length(term)
+
+
+@lru_cache(maxsize=2_000)
+def _length(part: Term, steps: Steps) -> Term | None:
+    """How long records are in which a term about clocks holds at some step; None if that is not what it comes to."""
+    lasting = _lasting(part, steps)
+    if lasting is not None:
+        return lasting
+    ways = _ways(part)
+    if ways is None:
+        return None
+    pace = 1.0 if all(way.keys() == {LENGTH} for way in ways) else steps.pace
+    lengths = _uneven(ways) if pace is None else _even(ways, pace)
+    if lengths is None:
+        return None
+    if lengths in (Reals((), False), Reals((Interval(),), False)):
+        return TRUE if lengths.intervals else FALSE
+    timed = any(head in TIMES for way in ways for head in way)
+    return (_in_time(lengths, steps) if timed else None) or Sometime(Says(Expression(LENGTH), lengths))
+
+
+def _lasting(part: Term, steps: Steps) -> Term | None:
+    """A bound on the time alone, in its own number."""
+    match part:
+        case Says(signal=Expression(head=head), values=Reals((i,))) if steps.timed and head in (ELAPSED, LEFT):
+            if i.bounded_below and not i.bounded_above and (i.low > 0 or (i.low == 0 and steps.pace is None)):
+                return Sometime(Says(Expression(ELAPSED), Reals((i,), False)))
+    return None
+
+
+def _ways(part: Term) -> list[_Way] | None:
+    """The term as ways in which it may be true, of each clock an interval; None if they are too many."""
+    match part:
+        case Says(signal=Expression(head=Operator() as head), values=Reals(intervals=intervals)):
+            return [{head: i} for i in intervals]
+        case Some(parts):
+            lists = [_ways(one) for one in parts]
+            found = [way for ways in lists for way in ways or ()]
+            return None if None in lists or len(found) > _MOST_WAYS else found
+        case All(parts):
+            return reduce(_both, map(_ways, parts))
+    return None
+
+
+def _both(some: list[_Way] | None, others: list[_Way] | None) -> list[_Way] | None:
+    if some is None or others is None or len(some) * len(others) > _MOST_WAYS:
+        return None
+    pairs = [a | {head: a[head] & i if head in a else i for head, i in b.items()} for a in some for b in others]
+    return [way for way in pairs if not any(i.empty for i in way.values())]
+
+
+def _uneven(ways: list[_Way]) -> Reals | None:
+    """The lengths of records with steps of any length: only the first and the last step are known to be there."""
+    if any(_holds(way, {GONE: 1.0, LEFT: 0.0}) for way in ways):
+        return Reals((Interval(),), False)
+    if all(way.keys() == {GONE} for way in ways) and any(_holds(way, {GONE: 0.0}) for way in ways):
+        return Reals((Interval(2.0),), False)
+    return None
+
+
+def _holds(way: _Way, at: dict[Operator, float]) -> bool:
+    """Whether it is so where clocks are at these numbers, whatever others show."""
+    return all(head in at and at[head] in Reals((i,), False) for head, i in way.items())
+
+
+def _even(ways: list[_Way], pace: float) -> Reals | None:
+    """The lengths of records with steps of one length; None if they are not simple to say."""
+    known = [_Bounds.of(way, pace) for way in ways]
+    if any(bounds is None for bounds in known):
+        return None
+    bounds = [one for one in known if one is not None]
+    most = max((one.settles for one in bounds), default=1.0)
+    if most > _MOST_STEPS:
+        return None
+    steps = np.arange(1, int(most) + 2)
+    found = np.zeros(len(steps), bool)
+    for one in bounds:
+        found |= one.hold(steps)
+    ranges = list(_ranges(found.tolist()))
+    return Reals(tuple(ranges), False) if len(ranges) <= _MOST_RANGES else None
+
+
+def _ranges(found: list[bool]) -> Iterator[Interval]:
+    """The runs of true values among lengths from 1 on; the last value goes on for ever."""
+    n = 1
+    for true, run in groupby(found):
+        last = n + len(list(run)) - 1
+        if true:
+            yield Interval(-math.inf if n == 1 else float(n), math.inf if last == len(found) else float(last))
+        n = last + 1
+
+
+class _Bounds:
+    """Between which steps a record must have one, by clocks that go evenly."""
+
+    def __init__(self, elapsed: tuple[float, float], left: tuple[float, float], share: Interval, length: Interval):
+        self.elapsed, self.left, self.share, self.length = elapsed, left, share, length
+
+    @classmethod
+    def of(cls, way: _Way, pace: float) -> "_Bounds | None":
+        """From a way to be true; None if it has numbers that are too large to try."""
+        free = Interval()
+        ends = [_whole(way.get(head, free), pace) for head in (ELAPSED, LEFT)]
+        elapsed, left = ends
+        if elapsed is None or left is None:
+            return None
+        return cls(elapsed, left, way.get(GONE, free), way.get(LENGTH, free))
+
+    @property
+    def settles(self) -> float:
+        """A length from which on nothing changes; infinite if there is none."""
+        (a, b), (c, d), s, t = self.elapsed, self.left, self.share.low, self.share.high
+        if s == t and s not in (0.0, 1.0):
+            return math.inf  # only lengths that divide so
+        found = [1.0, a + c, b + d, self.length.low, self.length.high]
+        if 0 < t < 1:
+            found += [(a + 2) / t, (d + 2) / (1 - t)]
+        if 0 < s < 1:
+            found += [(b + 2) / s, (c + 2) / (1 - s)]
+        if 0 <= s < t <= 1:
+            found.append(2 / (t - s))
+        return max(one for one in found if math.isfinite(one)) + 5
+
+    def hold(self, lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Of which lengths records have such a step."""
+        last = (lengths - 1).astype(np.float64)
+        (a, b), (c, d), share = self.elapsed, self.left, self.share
+        low = np.maximum.reduce([np.zeros(len(last)), np.full(len(last), a), last - d, _first(share, last)])
+        high = np.minimum.reduce([last, np.full(len(last), b), last - c, _last(share, last)])
+        i = self.length
+        enough = (lengths >= i.low) if i.with_low else (lengths > i.low)
+        return np.asarray((low <= high) & enough & ((lengths <= i.high) if i.with_high else (lengths < i.high)))
+
+
+def _shares(steps: NDArray[np.float64], last: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What `gone` is at these steps."""
+    return np.where(last > 0, steps / np.maximum(last, 1), 1.0)
+
+
+def _first(share: Interval, last: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The first step at which a share is not below an interval."""
+    if not share.bounded_below:
+        return np.zeros(len(last))
+    found = np.maximum(np.floor(share.low * last) - 1, 0.0)
+    for _ in range(4):
+        shares = _shares(found, last)
+        found = found + ~((shares >= share.low) if share.with_low else (shares > share.low))
+    return np.asarray(found)
+
+
+def _last(share: Interval, last: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The last step at which a share is not above an interval; less than 0 if there is none."""
+    if not share.bounded_above:
+        return last
+    found = np.minimum(np.ceil(share.high * last) + 1, last)
+    for _ in range(4):
+        shares = _shares(found, last)
+        found = found - ~((shares <= share.high) if share.with_high else (shares < share.high))
+    return np.asarray(found)
+
+
+def _whole(i: Interval, pace: float) -> tuple[float, float] | None:
+    """The first and the last step, counted from 0, whose time is in an interval."""
+    ends = [end for end in (i.low, i.high) if math.isfinite(end)]
+    if any(abs(end) / pace > _MOST_STEPS for end in ends) or math.inf == i.low or -math.inf == i.high:
+        return None
+    low = 0.0
+    if i.bounded_below and i.low >= 0:
+        low = max(0.0, math.floor(i.low / pace) - 1.0)
+        while not (low * pace > i.low or (i.with_low and low * pace == i.low)):
+            low += 1
+    high = math.inf
+    if i.bounded_above:
+        high = math.ceil(i.high / pace) + 1.0
+        while high >= 0 and not (high * pace < i.high or (i.with_high and high * pace == i.high)):
+            high -= 1
+    return low, high
+
+
+def _in_time(lengths: Reals, steps: Steps) -> Term | None:
+    """A bound on lengths as the time that the record lasts; None if that would not say the same, or has no unit."""
+    if len(lengths.intervals) != 1 or steps.period is None:
+        return None
+    (i,) = lengths.intervals
+    if i.bounded_below and i.bounded_above:
+        return None
+    if i.bounded_below:
+        least = _between(i.low - 2, i.low - 1, steps.period)
+        return Sometime(Says(Expression(ELAPSED), Reals.compared(">=", least))) if least else None
+    most = _between(i.high - 1, i.high, steps.period, below=True)
+    return Always(Says(Expression(ELAPSED), Reals.compared("<=", most))) if most else None
+
+
+def _between(first: float, second: float, period: float, below: bool = False) -> float | None:
+    """The time of the second of two steps (`below`: of the first), with few digits, if it still tells them apart."""
+    time = float(f"{(first if below else second) * period:.12g}")
+    low, high = first * period, second * period
+    return time if (low <= time < high if below else low < time <= high) and time > 0 else None
+
+
+# ---- Terms in sentences: the cheapest of several wordings.
+#
+# A closed part can stand in any list, because its end is clear: it begins with an opening word and ends with its last
+# item, as in "either A or B". Only the outermost parts are open: "at some point A while B, C and D".
+
+_NEGATION, _NESTED_LIST, _DENIED, _IN_LIST = 3, 2, 1, 3
+_ALWAYS, _NEVER = "it is always the case that", "it is never the case that"
+_APART = 5  # what one sentence must save to be preferred to several simpler ones
+_AWAY_FIRST = 8  # "whenever at the next step A, B" begins at the wrong end
+_MOST_WHILE = 2  # parts after "while" in a choice
+_MARKED = re.compile(", | (?:and|or|while) ")
+_MOST_TRIED = 6  # parts of a list to try after "whenever"
+
+
+def _cheapest(candidates: Iterable[Said]) -> Said:
+    return min(candidates, key=lambda candidate: candidate.cost)
+
+
+class Voice:
+    """Speaks terms of one schema."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        functions: Sequence[UserFunction] = (),
+        step: tuple[float | None, str] | None = None,
+        missing: Container[str] | None = None,
+        *,
+        careful: bool = False,
+        wary: bool = False,
+        called: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        self.possible = Possible(missing, static_columns(schema))
+        self._steps = Steps.of(step)
+        words = vocabulary(schema, tuple(functions), called)
+        self.nouns = Nouns(words, careful, self._operand, steps=self._steps, wary=wary)
+        self._literals = Literals(self.nouns, wary, self.possible)
+        self._wary = wary
+        self._known: dict[tuple[Term, bool, bool], Said] = {}
+
+    def says(self, term: Term) -> Said:
+        """A whole text: what is true of a record."""
+        sentences = self._sentences(term)
+        if len(sentences) > 1:
+            return all_true(gathered(sentences if self._wary else with_shared_subjects(sentences)))
+        if isinstance(term, Some) and len(term.parts) > 1:
+            apart = one_true([self._sentence(part) for part in term.parts])
+            return min(self._sentence(term), apart, key=_simpler)
+        return self._sentence(term)
+
+    def _sentences(self, term: Term) -> list[Said]:
+        """The sentences that together say the term."""
+        match term:
+            case All((_, _, *_)):
+                return [sentence for part in term.parts for sentence in self._sentences(part)]
+            case Sometime(All((_, _, *_) as parts)) if self._is_timeless(term.part):
+                return [self._sentence(Sometime(part)) for part in parts]
+            case Always(All((_, _, *_) as parts)):
+                apart = [self._sentence(Always(part)) for part in parts]
+                whole = self._sentence(term)
+                return [whole] if whole.cost + _APART < sum(part.cost for part in apart) else apart
+        return [self._sentence(term)]
+
+    def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of term
+        """One sentence, which may be an open part."""
+        apart = self._lasts(term) or self._scoped(term)
+        if apart is not None:
+            return apart
+        match term:
+            case Sometime(part) | Always(part) if self._is_timeless(part):
+                return self.item(part)
+            case Sometime(Always(part)):
+                return said("at the last step,") + self._moment(part)
+            case Sometime(part):
+                about = self._literals.wording(part) if isinstance(part, Says | Compares) and not self._wary else None
+                opening = said("at some point").mark("," * self._elsewhere(part))
+                return replace(opening + self._moment(part), about=about)
+            case Always(part):
+                return self._always(part, True)
+            case HowOften():
+                return self._often(term)
+            case Some((_, _, *_)):
+                whole, at_once = self._whole(term), _at_one_point(term)
+                return whole if at_once is None else _cheapest([whole, self._sentence(at_once)])
+        return self.item(term)
+
+    def _often(self, term: HowOften) -> Said:
+        """How often something holds; after the clause if that takes fewer words, else before it."""
+        part, behind = term.part, self._steps.behind(term.times)
+        if isinstance(part, Says) and behind is not None and not self._wary:
+            wording = self._literals.wording(part)
+            if not wording.joined and not wording.negations and not self._elsewhere(part):
+                return self._literal(part, closed=False) + behind
+        return said(self._times(term)) + self._moment(part)
+
+    def _times(self, term: HowOften) -> str:
+        """How often something holds, before it; what happens at a step takes no time, and is counted in steps."""
+        events = isinstance(term.part, Own) and term.part.expression.head in (RISE, FALL)
+        return (Steps() if events else self._steps).says(term.times, self.nouns.careful)
+
+    def _scoped(self, term: Term) -> Said | None:
+        """A sentence that begins with when it is true: "in the last 20 % of the record, x is always above 3"."""
+        match term:
+            case Sometime(All((_, _, *_) as parts)) | HowOften(part=All((_, _, *_) as parts)):
+                found = self._scope(parts, parts)
+            case Always(Some((_, _, *_) as parts)):
+                found = self._scope(parts, [self._opposite(part) for part in parts])
+            case _:
+                return None
+        if found is None:
+            return None
+        when, scope, rest = found
+        match term:
+            case HowOften(times=times):
+                return when + self._times(HowOften(_all(rest), times)) + self._moment(_all(rest))
+            case Sometime():
+                return when + "at some point" + self._moment(_all(rest))
+        always = self._always(_some(rest), True)
+        given = tuple(_all([scope, condition]) for condition in always.conditions) or (scope,)
+        return replace(when + always, conditions=given)
+
+    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[Said, Term, list[Term]] | None:
+        """The first term that says when, as the words before a sentence; the term; and the other parts."""
+        if self.nouns.careful:
+            return None
+        for i, term in enumerate(said_of):
+            words = self._literals.when.scope(term) if isinstance(term, Says) and of_clock(term) else None
+            if words is not None:
+                return said(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
+        return None
+
+    def _lasts(self, term: Term) -> Said | None:
+        """How long the record is, if that is what the term says."""
+        words = None if self.nouns.careful else self._literals.when.lasts(term)
+        return None if words is None else said(words)
+
+    def _happens(self, term: Term, lone: bool = True) -> Said:
+        """A closed part after words that say when it holds."""
+        if not isinstance(term, Says):
+            return self.item(term, True, lone)
+        wording = self._literals.wording(term, closed=not lone)
+        return said(wording.happening, _NEGATION * wording.negations)
+
+    def item(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
+        """A closed part; `nested` if the step may not be the first; `lone` if it is not in a choice."""
+        key = (term, nested, lone)
+        if key not in self._known:
+            self._known[key] = self._item(term, nested, lone)
+        return self._known[key]
+
+    def _item(self, term: Term, nested: bool, lone: bool) -> Said:  # noqa: PLR0911  one return a kind of term
+        lasts = None if nested else self._lasts(term)
+        if lasts is not None:
+            return lasts
+        match term:
+            case Says() | Compares() | Own():
+                return self._literal(term, closed=not lone, of_record=not nested)
+            case HowOften(part=part):
+                return said(self._times(term)) + self.item(part, True, lone)
+            case All((_, _, *_)):
+                merged = self._alike(term.parts, "and")
+                if merged is not None:
+                    return merged
+                parts = [self.item(part, nested, lone) for part in self._in_order(term.parts)]
+                opening = "both" if len(parts) == 2 else "all of these:"
+                return said(opening, _NESTED_LIST) + listed(parts, "and")
+            case Some((_, _, *_)):
+                return self._either(term, nested, self.item)
+            case All((part,)) | Some((part,)):
+                return self.item(part, nested, lone)
+            case All() | Some():
+                return said("it is always so" if term == TRUE else "it is never so")
+            case Sometime(part) | Always(part) if not nested and self._is_timeless(part):
+                return self.item(part, nested, lone)
+            case Sometime(Always(part)):
+                return said("at the last step,") + self.item(part, True, lone)
+            case Sometime(part):
+                when = said("then or later" if nested else "at some point").mark("," * self._elsewhere(part))
+                return when + self._happens(part, lone)
+            case Always(part):
+                always = self._always(part, False, lone)
+                return said("from then on") + always if nested else always
+
+    def _is_timeless(self, term: Term) -> bool:
+        """Whether a term is about whole records only, such as static columns, so that it needs no time."""
+        if isinstance(term, All | Some) and term.parts:
+            return all(map(self._is_timeless, term.parts))
+        return isinstance(term, Says | Compares) and self.possible.lasts(term)
+
+    def _literal(self, term: Says | Compares | Own, closed: bool, of_record: bool = False) -> Said:
+        wording = self._literals.wording(term, closed, of_record=of_record)
+        return said(str(wording), _NEGATION * wording.negations)
+
+    def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], Said]) -> Said:
+        """A choice. A list of values of one signal stays as it is: its "or" means the same."""
+        merged = self._alike(term.parts, "or")
+        if merged is not None:
+            return merged
+        parts = [
+            self._literal(part, closed=self._wary) if isinstance(part, Says) else item(part, nested, False)
+            for part in self._in_order(term.parts)
+        ]
+        return said("either", _NESTED_LIST) + listed(parts, "or")
+
+    def _alike(self, parts: Sequence[Term], joint: str) -> Said | None:
+        """One clause about several columns, where all that differs is the column: "both x and y are below 5"."""
+        if self._wary or len(parts) < 2 or not all(isinstance(part, Says) for part in parts):
+            return None
+        wordings = [self._literals.wording(part) for part in parts if isinstance(part, Says) and self._named(part)]
+        predicates = {wording.clause.predicate for wording in wordings if wording.mergeable}
+        if len(predicates) != 1 or not all(wording.mergeable for wording in wordings) or len(wordings) < len(parts):
+            return None
+        opening = "either" if joint == "or" else "both" if len(parts) == 2 else "all of"
+        subjects = listed([said(wording.clause.subject) for wording in wordings], joint)
+        return said(opening) + subjects + ("is" if joint == "or" else "are") + predicates.pop()
+
+    def _named(self, literal: Says) -> bool:
+        """Whether a literal is about a column that is called by a noun."""
+        return isinstance(literal.signal.head, Attribute) and not is_clause(self.nouns.column(literal.signal))
+
+    def _items(self, parts: Sequence[Term]) -> Said:
+        """What holds at one step, joined by "and", after a "while"."""
+        merged = self._alike(parts, "and")
+        return listed([self.item(part, True) for part in parts], "and") if merged is None else merged
+
+    def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
+        """A closed part that does not follow a "while", so that in a choice "while" may join what holds at once."""
+        closed = self.item(term, nested, lone)
+        if not isinstance(term, Some) or len(term.parts) < 2:
+            return closed
+        return _cheapest([closed, self._either(term, nested, self._joined_by_while)])
+
+    def _joined_by_while(self, term: Term, nested: bool, lone: bool) -> Said:
+        """A part of a choice, with "both A and B" as "A while B"."""
+        closed = self.item(term, nested, lone)
+        match term:
+            case Sometime(All((_, _, *_) as parts)):
+                opening = "then or later" if nested else "at some point"
+            case All((_, _, *_) as parts):
+                opening = ""
+            case _:
+                return closed
+        here, *others = self._in_order(parts)
+        first = self._happens(here, lone) if opening else self.item(here, nested, lone)
+        rest = [self.item(part, nested or bool(opening), lone) for part in others]
+        clear = not isinstance(here, Some) and len(rest) <= _MOST_WHILE
+        if not clear or any(map(self._looks_away, parts)) or any(is_list(part) for part in rest[:-1]):
+            return closed
+        first = first.mark(
+            "," * first.text.endswith(OR_AT_THE_START)
+        )  # no other comma: it would end this part of the choice
+        text = said(opening) + first + "while" + rest[0]
+        for part in rest[1:]:
+            text = text + "and" + part
+        return _cheapest([closed, text])
+
+    def _moment(self, term: Term) -> Said:
+        """What holds at one step, as an open part."""
+        if isinstance(term, Sometime) and not isinstance(term.part, Always):
+            return said("then or later") + self._moment(term.part)
+        if isinstance(term, Always):
+            return said("from then on") + self._always(term.part, True)
+        if not isinstance(term, All) or len(term.parts) < 2:
+            return self._whole(term, True) if isinstance(term, Some) else self._happens(term)
+        here = self._in_order(term.parts)
+        if all(map(self._looks_away, here)):
+            return self.item(term, True)
+        now: list[Term] = []
+        away: list[Term] = []
+        for part in here:
+            (away if self._looks_away(part) else now).append(part)
+        merged = self._alike(now, "and")
+        text = self._happens(now[0]) if merged is None else merged
+        if len(now) > 1 and merged is None:
+            text = _before_while(text) + "while" + self._items(now[1:])
+        if not away:
+            return text
+        # of several that look away, each would seem to look from where the one before it does
+        return text.mark(",") + "and" + (self._moment(away[0]) if len(away) == 1 else self.item(All(tuple(away)), True))
+
+    def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
+        """Something always holds: the cheapest of "always", "never" and "whenever"."""
+        opposite = self._opposite(part)
+        found = []
+        if self._elsewhere(part):
+            return said("at each step,") + self.item(part, True, lone)
+        if isinstance(part, Own) and part.expression.head in (RISE, FALL) and not part.holds:
+            found.append(self._adverb("never", opposite, lone))
+            return _cheapest(candidate for candidate in found if candidate is not None)
+        if isinstance(part, Says | Compares | Own):
+            found += [self._adverb("always", part, lone), self._adverb("never", opposite, lone)]
+        item = self._whole if is_open else self.item
+        found.append(said(_ALWAYS) + item(part, True, lone))
+        found.append(
+            said(_NEVER, _NEGATION) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
+        )
+        if isinstance(part, Some) and len(part.parts) > 1:
+            found.append(self._never_while(opposite) if is_open else None)
+            found += self._whenever(part, is_open, lone)
+        return _cheapest(candidate for candidate in found if candidate is not None)
+
+    def _never_while(self, term: Term) -> Said | None:
+        """Parts that never hold at once, with "never" at the verb of the first: "x is never above 3 while A"."""
+        if self._wary or not isinstance(term, All) or any(map(self._looks_away, term.parts)):
+            return None
+        here, *others = self._in_order(term.parts)
+        adverb = self._adverb("never", here, lone=True) if isinstance(here, Says | Compares | Own) else None
+        if adverb is None or adverb.about is None or not adverb.about.clause.verb:
+            return None
+        verbs = len(term.parts) if len(others) > 1 else 0  # of three or more, this is the plainest way to say it
+        text = _before_while(Said(adverb.text, adverb.cost - verbs))
+        return text + "while" + self._items(others)
+
+    def _never_open(self, term: Term) -> Said:
+        """What never holds. Parts that look at later steps stay in a closed part, lest they seem to follow "never"."""
+        later = not isinstance(term, All) or any(map(self._looks_away, term.parts))
+        return self._whole(term, True) if later else self._moment(term)
+
+    def _adverb(self, adverb: str, term: Term, lone: bool) -> Said | None:
+        if not isinstance(term, Says | Compares | Own):
+            return None
+        wording = self._literals.wording(term, closed=not lone)
+        denied = adverb == "never" and wording.act is None  # "never" with an event is as plain as "always"
+        cost = _NEGATION * wording.negations + _DENIED * denied
+        text = wording.with_adverb(adverb)
+        cost += text.endswith(" inclusive")  # rather "never beyond ±5" than "always within 5 inclusive"
+        alone = replace(said(text, cost), about=wording)
+        return replace(alone, adverb=adverb) if isinstance(term, Says) and isinstance(term.values, Truths) else alone
+
+    def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[Said]:
+        """ "Whenever" with each part as the conclusion, and with each part as the condition."""
+        parts = self._in_order(term.parts)
+        for part in parts[:_MOST_TRIED]:
+            others = [other for other in parts if other is not part]
+            for given, then in ((others, [part]), ([part], others)):
+                if len(parts) == 2 and given is not others:
+                    continue
+                first, *rest = [self._opposite(other) for other in self._in_order(given)]
+                alone = self._given if is_open and not rest else self.item
+                more = _IN_LIST * (not is_open) + _AWAY_FIRST * self._elsewhere(first)
+                merged = self._alike([first, *rest], "and")
+                text = said("whenever", more) + (merged or alone(first, True, lone))
+                if rest and merged is None:
+                    text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
+                whole = text.mark(",") + self._then(_some(then), is_open, lone)
+                simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
+                about = self._literals.wording(then[0]) if simple and isinstance(then[0], Says) else None
+                conditions = (_all([first, *rest]), *whole.conditions)
+                yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
+
+    def _given(self, term: Term, nested: bool, lone: bool) -> Said:
+        """What stands between "whenever" and its comma: a choice of literals needs no "either" there."""
+        whole = self._whole(term, nested, lone)
+        if self._wary or not isinstance(term, Some) or not all(isinstance(p, Says | Compares) for p in term.parts):
+            return whole
+        parts = [self.item(part, nested, False).text for part in self._in_order(term.parts)]
+        marked = any(_MARKED.search(part) for part in parts)
+        return whole if marked else _cheapest([said(" or ".join(parts), _NESTED_LIST), whole])
+
+    def _then(self, term: Term, is_open: bool, lone: bool) -> Said:
+        if not is_open:
+            return self.item(term, True, lone)
+        if _looks_on(term):
+            return self._moment(term)
+        whole = self._whole(term, True, lone)
+        if not isinstance(term, All) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
+            return whole
+        bare = listed([self.item(part, True, lone) for part in self._in_order(term.parts)], "and")
+        clear = ", and " not in bare.text  # it might seem to begin another sentence
+        return _cheapest([bare, whole]) if clear else whole
+
+    def _looks_away(self, term: Term) -> bool:
+        """Whether a term speaks of other steps than the one at which it is asked, and begins by saying of which."""
+        return _looks_on(term) or self._elsewhere(term)
+
+    def _elsewhere(self, term: Term) -> bool:
+        """Whether a literal begins by saying of which other steps it speaks: "at the next step the valve is open"."""
+        match term:
+            case Own(expression=Expression(head=Operator() as head) as e):
+                return head.looks and head not in (RISE, FALL) and not has_own_words(e)
+            case Says(signal=signal):
+                return signal.head is LATEST and not has_own_words(signal) and not self.nouns.careful
+        return False
+
+    def _in_order(self, parts: Iterable[Term]) -> list[Term]:
+        """Literals, those that end in a comma behind others, then lists, then parts that look at other steps, at later
+        ones last.
+        """
+        weights = {Says: 0, Compares: 0, Own: 2, HowOften: 2, All: 3, Some: 3, Sometime: 5, Always: 6}
+
+        def weight(part: Term) -> int:
+            changes = isinstance(part, Says) and part.signal.head is CHANGE and not has_own_words(part.signal)
+            return 4 if self._elsewhere(part) else 1 if changes else weights[type(part)]
+
+        return sorted(parts, key=weight)
+
+    def _opposite(self, term: Term) -> Term:
+        return self.possible.negated(term)
+
+    def _operand(self, e: Expression) -> str:
+        """A Boolean operand of a function or a count."""
+        return self.item(taken_apart(e, self.possible), True, False).text
+
+
+def _at_one_point(term: Some) -> Term | None:
+    """A choice with "at some point" said once for all parts that have it; None if that changes nothing."""
+    points = [part for part in term.parts if isinstance(part, Sometime) and not isinstance(part.part, Always)]
+    if len(points) < 2:
+        return None
+    inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Some) else (point.part,))]
+    return _some([Sometime(Some(tuple(inside))), *(part for part in term.parts if part not in points)])
+
+
+def _simpler(candidate: Said) -> tuple[int, bool]:
+    return candidate.cost, "," in candidate.text
+
+
+def _looks_on(term: Term) -> bool:
+    """Whether a term looks at later steps, not only at the end."""
+    return isinstance(term, Always) or (isinstance(term, Sometime) and not isinstance(term.part, Always))
+
+
+def _before_while(text: Said) -> Said:
+    """Add a comma if a following "while" might seem to belong to the last item."""
+    return text.mark(",") if ", or " in text.text or text.text.endswith(OR_AT_THE_START) else text
+
+
+def _all(parts: Sequence[Term]) -> Term:
+    return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+
+def _some(parts: Sequence[Term]) -> Term:
+    return parts[0] if len(parts) == 1 else Some(tuple(parts))
+
+
+# ---- From terms to English; `read` is the way back.
+
+
+def say(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+) -> str:
+    """What a term says, in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
+
+    `step` is the length of a step and its unit, if steps have one: (1.0, "s"). `missing` names the columns that may
+    miss values (None: any may); other columns are never said to be missing. A user's words that could be taken for
+    others are in quotes. `read` gives back an expression that is true where the term is. The text is plain: whoever
+    writes it into a page or on a terminal must escape it.
+    """
+    return spoken(term, schema, step=step, missing=missing)[0]
+
+
+def words_in(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+) -> int:
+    """How many words `say` needs for a term, if they can be read back as they are, which is not tried."""
+    parts = list(_expressions(term))
+    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
+    called = Voice(schema, functions, step, missing).nouns.own_words(parts)
+    voice = Voice(schema, functions, step, missing, called=called)
+    return len(voice.says(_as_said(term, step, missing)).text.split())
+
+
+def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
+    """What a signal is called, with its unit: "the mean of x over the whole record (ft)"."""
+    functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
+    nouns = Voice(schema, functions, step).nouns
+    unit, noun = nouns.unit(signal), nouns.noun(signal)
+    name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # a name, not in a sentence
+    return f"{name} ({unit})" if unit else name
+
+
+def conditions(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+) -> tuple[Expression, ...]:
+    """What must occur in a record for `say`'s text to say anything of it: of "whenever A, B", that A at some point.
+
+    "After 300 s, x is always above 3" says nothing of a record that is shorter than that.
+    """
+    if not _may_be_empty(term):
+        return ()
+    found = _said(term, schema, step=step, missing=missing)[0].conditions
+    witness = next(map(attribute, schema.values()), None)
+    return tuple(dict.fromkeys(expression_of(Sometime(one), missing, witness) for one in found))
+
+
+def quotations(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+) -> tuple[tuple[str, Expression], ...]:
+    """The words in `say`'s text that are a grammar's or a function's own, with their meaning, for `read`."""
+    return spoken(term, schema, step=step, missing=missing)[1]
+
+
+def spoken(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+) -> tuple[str, tuple[tuple[str, Expression], ...]]:
+    """What `say` says, and its `quotations`. If it would be misread, it is made longer, or gets more quotes."""
+    found, sentences = _said(term, schema, step=step, missing=missing)
+    return found.text, sentences
+
+
+def _said(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None, missing: Container[str] | None
+) -> tuple[Said, tuple[tuple[str, Expression], ...]]:
+    parts = list(_expressions(term))
+    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
+    term = _as_said(term, step, missing)
+    voice = Voice(schema, functions, step, missing)
+    if isinstance(term, Own) and term.holds and has_own_words(term.expression):
+        words = voice.nouns.words(term.expression)
+        return said(words), ((words, term.expression),)
+    called = voice.nouns.own_words(parts)
+    meant = {words: attribute(schema[name]) for words, name in called}
+    read = partial(_is_read_as, schema=schema, functions=functions, step=step, possible=voice.possible)
+    doubtful = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
+    for wary, careful in ((True, True),) if doubtful else ((False, False), (True, False), (True, True)):
+        voice = Voice(schema, functions, step, missing, careful=careful, wary=wary, called=called)
+        sentences = voice.nouns.sentences
+        sentences.update(meant)
+        found = voice.says(term)
+        if read(found.text, term, sentences.items()):
+            break
+    for words in dict.fromkeys(QUOTED.findall(found.text)):  # where no others are in doubt
+        inside = words[1:-1]
+        bare, others = found.text.replace(words, inside), [pair for pair in sentences.items() if pair[0] != inside]
+        e = sentences.get(inside)
+        if e is None or inside in meant:
+            may = careful and inside not in doubtful
+        else:  # a rule's own words, and not a formula or a function's
+            may = has_own_words(e) and voice.nouns.words(e) == inside and read(bare, term, others) is not False
+        if may and stands_bare(inside) and read(bare, term, sentences.items()):
+            found = replace(found, text=bare)
+    return found, tuple(sentences.items())
+
+
+def _may_be_empty(term: Term) -> bool:
+    """Whether a term may be said of records in which nothing has to occur."""
+    match term:
+        case All(parts) | Some(parts):
+            return any(map(_may_be_empty, parts))
+        case Always(part):
+            return isinstance(part, Some) or _may_be_empty(part)
+        case Sometime(part) | HowOften(part=part):
+            return _may_be_empty(part)
+    return False
+
+
+def _as_said(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
+    """The term with possible values only, and with the length of the record where it says nothing else."""
+    possible = Possible(missing)
+    return in_lengths(settled(term, possible), Steps.of(step), possible)
+
+
+def _is_read_as(
+    text: str,
+    term: Term,
+    sentences: Iterable[tuple[str, Expression]],
+    *,
+    schema: Schema,
+    functions: tuple[UserFunction, ...],
+    step: tuple[float | None, str] | None,
+    possible: Possible,
+) -> bool | None:
+    """Whether a text is read as this term; None if it cannot be read."""
+    try:
+        found = read_term(text, schema, functions=functions, step=step, sentences=sentences)
+    except SpeechError:
+        return None
+    return same(found, term, possible)
+
+
+def _expressions(term: Term) -> Iterable[Expression]:
+    """All expressions in a term's signals and sentences."""
+    match term:
+        case All(parts) | Some(parts):
+            return chain.from_iterable(map(_expressions, parts))
+        case Sometime(part) | Always(part) | HowOften(part=part):
+            return _expressions(part)
+        case Compares(first=first, second=second):
+            return [*first.walk(), *second.walk()]
+        case Says(signal=e) | Own(expression=e):
+            return e.walk()

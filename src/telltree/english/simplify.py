@@ -1,0 +1,515 @@
+"""Simpler terms that are true of the same records."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import partial
+from itertools import product
+
+from telltree.english.cost import cost, values_cost
+from telltree.english.possible import Kind, Possible, joined
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    All,
+    Always,
+    Compares,
+    HowOften,
+    Interval,
+    Literal,
+    Names,
+    Own,
+    Reals,
+    Says,
+    Some,
+    Sometime,
+    Term,
+    Truths,
+    Values,
+    subject,
+    subjects,
+    values_of,
+)
+from telltree.logic import Type
+
+# ---- Terms over time: how F, G and counts are built, and how lists of them are joined.
+#
+# Some terms are the same at many steps. If an `eventual` term is true at a step, it is true at all earlier steps; F of
+# it is itself. If an `enduring` term is true at a step, it is true at all later steps; G of it is itself. A term that
+# is both is constant: counts are, and statements about the last step. F of an enduring term and G of an eventual one
+# speak of the last step, where "later" and "from then on" just mean "then". Both are written F(G(...)) here.
+
+_NEVER, _EVER = Reals((Interval(0.0, 0.0),), False), Reals((Interval(1.0),), False)
+
+
+class Moments:
+    """Builds terms over time from parts that were built in the same way."""
+
+    def __init__(self, possible: Possible) -> None:
+        self.possible = possible
+
+    def settled(self, term: Term) -> Term:
+        """The same term, rebuilt from the literals up."""
+        match term:
+            case All(parts) | Some(parts):
+                return self.joined(type(term), map(self.settled, parts))
+            case Sometime(part):
+                return self.sometime(self.settled(part))
+            case Always(part):
+                return self.always(self.settled(part))
+            case HowOften(part=part, times=times):
+                return self.often(self.settled(part), times)
+            case Says() | Compares() | Own():
+                return term
+
+    def lasting(self, term: Term) -> bool:
+        """Whether a term is the same at every step of a record."""
+        return self.possible.eventual(term) and self.possible.enduring(term)
+
+    def sometime(self, part: Term) -> Term:
+        """F of a term."""
+        return self._over_time(Sometime, part)
+
+    def always(self, part: Term) -> Term:
+        """G of a term."""
+        return self._over_time(Always, part)
+
+    def often(self, part: Term, times: Reals) -> Term:
+        """How often a term is true; a constant term is true at every step, or at none."""
+        if part == FALSE:
+            return TRUE if 0.0 in times else FALSE
+        if self.lasting(part) and times in (_NEVER, _EVER):
+            return part if times == _EVER else self.settled(self.possible.negated(part))
+        return self.possible.literal(HowOften(part, times))
+
+    def of_record(self, term: Term) -> Term:
+        """The same at the first step, where a count of 0 becomes G, and a count of at least 1 becomes F."""
+        match term:
+            case All(parts) | Some(parts):
+                return self.joined(type(term), map(self.of_record, parts))
+            case HowOften(part=part, times=times) if times == _EVER:
+                return self.sometime(part)
+            case HowOften(part=part, times=times) if times == _NEVER:
+                return self.always(self.settled(self.possible.negated(part)))
+        return term
+
+    def joined(self, kind: Kind, parts: Iterable[Term]) -> Term:
+        """A list. G(a) ∧ G(b) becomes G(a ∧ b), F(a) ∨ F(b) becomes F(a ∨ b), and the last step is mentioned once."""
+        term = joined(kind, parts, self.possible)
+        if not isinstance(term, kind):
+            return term
+        over_time = Always if kind is All else Sometime
+        alike = [part for part in term.parts if isinstance(part, over_time) and not _at_last(part)]
+        last = [part for part in term.parts if _at_last(part)]
+        if len(alike) > 1:
+            one = self._over_time(over_time, self.joined(kind, (part.part for part in alike)))
+            return self.joined(
+                kind, (one if part == alike[0] else part for part in term.parts if part not in alike[1:])
+            )
+        if len(last) > 1:
+            one = self._last(self.joined(kind, map(_bare, last)))
+            return self.joined(kind, (one if part == last[0] else part for part in term.parts if part not in last[1:]))
+        return term
+
+    def _over_time(self, operator: type[Sometime] | type[Always], part: Term) -> Term:
+        """F or G of a term. F passes through "or", G through "and"; both leave out constant terms."""
+        eventual, enduring = self.possible.eventual, self.possible.enduring
+        stays, ends, through = (eventual, enduring, Some) if operator is Sometime else (enduring, eventual, All)
+        if stays(part):
+            return part
+        if ends(part):
+            return self._last(_bare(part))
+        if isinstance(part, through):
+            if any(stays(p) or ends(p) for p in part.parts):
+                return self.joined(through, [self._over_time(operator, p) for p in part.parts])
+        elif isinstance(part, All | Some) and any(map(self.lasting, part.parts)):
+            return self._round(part, partial(self._over_time, operator))
+        return operator(part)
+
+    def _last(self, part: Term) -> Term:
+        """A term without F and G, at the last step."""
+        part = self.settled(part)
+        if self.lasting(part):
+            return part
+        if isinstance(part, All | Some) and any(map(self.lasting, part.parts)):
+            return self._round(part, self._last)
+        return Sometime(Always(part))
+
+    def _round(self, term: All | Some, over_time: Callable[[Term], Term]) -> Term:
+        """A list, taken over time except for its constant parts."""
+        kind: Kind = type(term)
+        rest = over_time(self.joined(kind, (part for part in term.parts if not self.lasting(part))))
+        return self.joined(kind, (part if self.lasting(part) else rest for part in term.parts))
+
+
+def _at_last(term: Term) -> bool:
+    return isinstance(term, Sometime) and isinstance(term.part, Always)
+
+
+def _bare(term: Term) -> Term:
+    """A term without F and G, which means the same at the last step."""
+    match term:
+        case All(parts) | Some(parts):
+            return type(term)(tuple(map(_bare, parts)))
+        case Sometime(part) | Always(part):
+            return _bare(part)
+    return term
+
+
+# ---- What is known of one step of a record, and whether such a step can exist.
+#
+# Claims are taken apart until two of them contradict each other: claims about this step, and those that hold from here
+# on. A contradiction that is found is real. Not all are found: some would take too long, or need more than this
+# method, such as arithmetic.
+
+DEEPEST = 30  # choices and steps into the future, nested
+
+
+class Work:
+    """How much work is left. It counts claims, not time, so that the same formula always ends up the same."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    @property
+    def over(self) -> bool:
+        """Whether no more work may be started."""
+        return self.left < 0
+
+
+class Situation:
+    """Claims that are all true at one step."""
+
+    def __init__(self, possible: Possible, work: Work, first: bool = False) -> None:
+        self.possible = possible
+        self.work = work
+        self.first = first
+        """Whether this is the first step of a record."""
+        self.impossible = False
+        self.values: dict[Hashable, Values] = {}
+        self.choices: list[Some] = []
+        self.later: dict[Term, None] = {}
+        """What holds from here on."""
+        self.hopes: dict[Sometime, None] = {}
+        """What must happen, here or later."""
+        self._subjects: set[Hashable] | None = None  # computed when needed, after all claims are known
+        self._examined: dict[Sometime, int] = {}
+        """Hopes already examined, here or on the way here, with how many claims held from there on: to do it once."""
+
+    def knowing(self, claims: Iterable[Term]) -> "Situation":
+        """A copy in which more is known."""
+        more = Situation(self.possible, self.work, self.first)
+        more.impossible = self.impossible
+        more.values, more.choices = dict(self.values), list(self.choices)
+        more.later, more.hopes, more._examined = dict(self.later), dict(self.hopes), dict(self._examined)
+        more._learn(list(claims))
+        return more
+
+    @property
+    def subjects(self) -> set[Hashable]:
+        """The subjects about which something is known."""
+        if self._subjects is None:
+            self._subjects = set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
+        return self._subjects
+
+    def blank(self) -> "Situation":
+        """The same step, with nothing known of it."""
+        return Situation(self.possible, self.work, self.first)
+
+    def after(self) -> "Situation":
+        """What is known of this step and all later ones."""
+        then = Situation(self.possible, self.work)
+        then._examined = self._examined
+        return then.knowing(self.later)
+
+    def everywhere(self) -> "Situation":
+        """What is known of every step of the record."""
+        held = self.later if self.first else [claim for claim in self.later if self.possible.eventual(claim)]
+        return Situation(self.possible, self.work).knowing(held)
+
+    def excludes(self, claim: Term) -> bool:
+        """Whether the claim cannot be true here, as far as can be found."""
+        return self.knowing([claim]).contradictory()
+
+    def says(self, claim: Term) -> bool:
+        """Whether the claim must be true here, as far as can be found."""
+        return self.excludes(self.possible.negated(claim))
+
+    def contradictory(self, depth: int = 0) -> bool:
+        """Whether no record can have such a step, as far as can be found."""
+        if self.impossible:
+            return True
+        if self.work.over or depth > DEEPEST:
+            return False
+        for hope in self.hopes:
+            if self._examined.get(hope, -1) < len(self.later):
+                self._examined[hope] = len(self.later)
+                if self.after().knowing([hope.part]).contradictory(depth + 1):
+                    return True
+        if not self.choices:
+            return False
+        choice = min(self.choices, key=lambda choice: len(choice.parts))
+        rest = self.knowing(())
+        rest.choices.remove(choice)
+        return all(rest.knowing([part]).contradictory(depth + 1) for part in choice.parts)
+
+    def _learn(self, claims: list[Term]) -> None:
+        for claim in claims:  # grows during the loop
+            self.work.left -= 1
+            if self.possible.enduring(claim) and not isinstance(claim, All):
+                self.later[claim] = None
+            match claim:
+                case All(parts):
+                    claims.extend(parts)
+                case Some():
+                    self.choices.append(claim)
+                case Always(part):
+                    claims.append(part)
+                case Sometime():
+                    self.hopes[claim] = None
+                case _:
+                    self._learn_values(claim, claims)
+            if self.impossible:
+                return
+        self._narrow_choices()
+
+    def _learn_values(self, claim: Literal, claims: list[Term]) -> None:
+        about = subject(claim)
+        self.values[about] = self.values[about] & values_of(claim) if about in self.values else values_of(claim)
+        self.impossible = self.values[about].empty
+        if self.first and isinstance(claim, HowOften) and 0.0 not in claim.times:
+            claims.append(Sometime(claim.part))
+
+    def _narrow_choices(self) -> None:
+        """Drop impossible parts of choices, and choices that are already decided."""
+        choices, self.choices = self.choices, []
+        for i, choice in enumerate(choices):
+            parts = tuple(part for part in choice.parts if not self._clashes(part))
+            if len(parts) < 2:
+                self.impossible = not parts
+                if parts:
+                    self.choices += choices[i + 1 :]
+                    self._learn(list(parts))  # and examine all of them again
+                return
+            if not any(map(self._given, parts)):
+                self.choices.append(Some(parts))
+
+    def _clashes(self, claim: Term) -> bool:
+        """Whether a claim is refuted by the values known here alone."""
+        if isinstance(claim, Says):  # most are
+            self.work.left -= 1
+            values = self.values.get(claim.signal)
+            return values is not None and not values.meets(claim.values)
+        match claim:
+            case All(parts):
+                return any(map(self._clashes, parts))
+            case Some(parts):
+                return all(map(self._clashes, parts))
+            case Always(part):
+                return self._clashes(part)
+            case Sometime():
+                return False
+        self.work.left -= 1
+        known = self.values.get(subject(claim))
+        return known is not None and not known.meets(values_of(claim))
+
+    def _given(self, claim: Term) -> bool:
+        """Whether a claim follows from the values known here alone, or is known itself."""
+        if isinstance(claim, Says):
+            self.work.left -= 1
+            values = self.values.get(claim.signal)
+            return values is not None and values.within(claim.values)
+        match claim:
+            case All(parts):
+                return all(map(self._given, parts))
+            case Some(parts):
+                return any(map(self._given, parts))
+            case Sometime(part):
+                return claim in self.hopes or self._given(part)
+            case Always():
+                return claim in self.later
+        self.work.left -= 1
+        known = self.values.get(subject(claim))
+        return known is not None and known.within(values_of(claim))
+
+
+# ---- Simpler terms that are true of the same records.
+#
+# One idea does most of the work: a part of a term matters only where the rest leaves it open. In a ∧ b, b matters only
+# where a is true; in a ∨ b, only where a is false; under F and G, only where everything is true that is known from
+# there on. A part that must be true there, or cannot be, is dropped, and a literal may allow any values that make it
+# shorter.
+
+MOST_WORK = 5_000  # claims examined per formula
+ROUNDS = 4
+
+
+def simplified(term: Term, possible: Possible, known: Iterable[Term], first: bool) -> Term:
+    """The cheapest equivalent term that is found, for records of which everything `known` is true.
+
+    `first`: the term is evaluated only at the first step of records, not at every step.
+    """
+    moments, work = Moments(possible), Work(MOST_WORK)
+    record = Situation(possible, work, first=True).knowing(known)
+    here = record if first else record.everywhere()
+    found = [term]
+    for _ in range(ROUNDS):
+        term = moments.settled(term)
+        term = moments.of_record(term) if first else term
+        term = _Simplifier(moments).within(term, here)
+        term = _factored(moments.settled(term), moments)
+        found.append(term)
+        if term == found[-2]:
+            break
+    if first:
+        found[1:] = [_of_record(term, possible) for term in found[1:]]
+    found += [_split(term) for term in found[1:]]
+    return min(reversed(found), key=cost)
+
+
+def _of_record(term: Term, possible: Possible) -> Term:
+    """The same, as a term about a record: statements about static columns are put under F, to make a formula."""
+    if not isinstance(term, All | Some):
+        return Sometime(term) if _of_steps(term) else term
+    bare = [part for part in term.parts if _of_steps(part)]
+    rest = [_of_record(part, possible) for part in term.parts if part not in bare]
+    return joined(type(term), [Sometime(joined(type(term), bare, possible)), *rest] if bare else rest, possible)
+
+
+def _of_steps(term: Term) -> bool:
+    return isinstance(term, Says | Compares) or (isinstance(term, Own) and term.expression.type is not Type.BOOLEAN)
+
+
+class _Simplifier:
+    def __init__(self, moments: Moments) -> None:
+        self.moments = moments
+        self.possible = moments.possible
+
+    def within(self, term: Term, here: Situation) -> Term:  # noqa: PLR0911  one return a kind of term
+        """A term that is equivalent at steps where everything known `here` is true."""
+        if here.work.over:
+            return term
+        if here.subjects.isdisjoint(subjects(term)):
+            here = here.blank()  # nothing known here is relevant to it
+        elif here.excludes(term):
+            return FALSE
+        elif here.says(term):
+            return TRUE
+        match term:
+            case All() | Some():
+                return self._list(type(term), list(term.parts), here)
+            case Sometime(part):
+                return self.moments.sometime(self.within(part, here.after()))
+            case Always(part):
+                return self.moments.always(self.within(part, here.after()))
+            case HowOften(part=part, times=times):
+                inside = self.within(part, here.everywhere())
+                counted = self.moments.often(part if inside == TRUE else inside, times)  # "how many steps" says less
+                return self._literal(counted, here) if isinstance(counted, HowOften) else counted
+            case Says() | Compares() | Own():
+                return self._literal(term, here)
+
+    def _list(self, kind: Kind, parts: list[Term], here: Situation) -> Term:
+        """Simplify each part where the others leave it open; start with the hardest to read, as the first to drop."""
+        decisive = FALSE if kind is All else TRUE
+        about, known = [subjects(part) for part in parts], here.subjects
+        for i in sorted(range(len(parts)), key=lambda i: (-cost(parts[i]), -i)):
+            there = here
+            if here.work.over:
+                break
+            if not about[i].isdisjoint(known.union(*about[:i], *about[i + 1 :])):
+                others = parts[:i] + parts[i + 1 :]
+                there = here.knowing(others if kind is All else map(self.possible.negated, others))
+            if there.impossible:
+                return decisive
+            parts[i] = self.within(parts[i], there)
+            if parts[i] == decisive:
+                return decisive
+        return self.moments.joined(kind, parts)
+
+    def _literal(self, literal: Literal, here: Situation) -> Term:
+        everything, values = self.possible.values(literal), values_of(literal)
+        known = here.values.get(subject(literal), everything) & everything
+        if known == everything:
+            return literal
+        ways = _between(values & known, values | (~known & everything))
+        best = min([values, *ways], key=values_cost)
+        return self.possible.literal(literal, best)
+
+
+def _between(least: Values, most: Values) -> Iterator[Values]:
+    """Some sets that include `least` and lie within `most`."""
+    yield least
+    yield most
+    match least, most:
+        case Reals(), Reals():
+            wide = tuple(i for i in most.intervals if any(i.meets(j) for j in least.intervals))
+            yield from (Reals(wide, missing) for missing in {least.missing, most.missing})
+        case Names(), Names():
+            yield from (
+                Names(s.names, s.others, missing) for s in (least, most) for missing in {least.missing, most.missing}
+            )
+        case Truths(), Truths():
+            choices = ({a, b} for a, b in zip(_fields(least), _fields(most), strict=True))
+            yield from (Truths(*fields) for fields in product(*choices))
+
+
+def _fields(truths: Truths) -> tuple[bool, bool, bool]:
+    return truths.true, truths.false, truths.missing
+
+
+def _factored(term: Term, moments: Moments) -> Term:
+    """Say once what several parts of a list share, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
+    match term:
+        case Sometime(part):
+            return moments.sometime(_factored(part, moments))
+        case Always(part):
+            return moments.always(_factored(part, moments))
+        case HowOften(part=part, times=times):
+            return moments.often(_factored(part, moments), times)
+        case All(parts) | Some(parts):
+            kind: Kind = type(term)
+            now = moments.joined(kind, (_factored(part, moments) for part in parts))
+            while isinstance(now, kind) and (shared := _shared(now)) is not None:
+                better = _taken_out(shared, now, moments)
+                if cost(better) >= cost(now):
+                    break
+                now = better
+            return now
+    return term
+
+
+def _shared(term: All | Some) -> Term | None:
+    """What most of the parts have in common."""
+    inner = Some if isinstance(term, All) else All
+    times = Counter(p for part in term.parts if isinstance(part, inner) for p in part.parts)
+    found, often = max(times.items(), key=lambda item: item[1], default=(TRUE, 0))
+    return found if often > 1 else None
+
+
+def _taken_out(shared: Term, term: All | Some, moments: Moments) -> Term:
+    """A list that says once what some of its parts share."""
+    kind: Kind = type(term)
+    inner = Some if kind is All else All
+    having = [part for part in term.parts if isinstance(part, inner) and shared in part.parts]
+    rests = [moments.joined(inner, (p for p in part.parts if p != shared)) for part in having]
+    once = moments.joined(inner, [shared, moments.joined(kind, rests)])
+    return moments.joined(kind, [once if part == having[0] else part for part in term.parts if part not in having[1:]])
+
+
+def _split(term: Term) -> Term:
+    """G(a ∧ (b ∨ c)) as G(a) ∧ G(b ∨ c), and F(a ∨ (b ∧ c)) as F(a) ∨ F(b ∧ c)."""
+    for kind, over_time in ((All, Always), (Some, Sometime)):
+        parts = term.parts if isinstance(term, kind) else (term,)
+        pieces: list[Term] = []
+        for part in parts:
+            if isinstance(part, over_time) and isinstance(part.part, kind):
+                inside = part.part.parts
+                lists = [p for p in inside if isinstance(p, All | Some | Sometime | Always)]
+                bare = tuple(p for p in inside if p not in lists)
+                pieces += [over_time(bare[0] if len(bare) == 1 else kind(bare))] if bare else []
+                pieces += [over_time(p) for p in lists]
+            else:
+                pieces.append(part)
+        if len(pieces) > len(parts):
+            return kind(tuple(pieces))
+    return term

@@ -1,0 +1,324 @@
+"""The words for a schema's columns and for functions in sentences, and what given words mean."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TypeAlias
+
+from telltree.english.words import Clause, Kind, Token, bare_or_quoted, quoted, split, stands_bare, takes_article
+from telltree.logic import UserFunction
+from telltree.panel import Column, ColumnType, Schema
+
+SHARED_VERBS = ("is", "are")
+"""Verbs that several predicates may share: "the valve is never open or stuck"."""
+
+
+STAYING = ("stays", "never stays")
+"""Verbs of what is, or never is, for some steps in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A column, spoken of by its phrase or name: "pressure", to be followed by "is above 5 bar"."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A clause of a Boolean column: what holds if it is true, or if it is false."""
+
+    column: Column
+    true: bool
+    adverb: str = ""
+    """"always" or "never", or one of `STAYING`, if the clause contains it"""
+    verbless: bool = False
+    """whether its verb is left out, as in "the valve open"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A clause with a real column's words for high or low, up to its constant: "less than" of "less than 2 s after"."""
+
+    column: Column
+    high: bool
+    after: str
+    """the words behind the constant"""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function that is written as words, operand, words …"""
+
+    function: UserFunction
+    before: str
+    pieces: tuple[str, ...]
+    """the words behind each operand"""
+
+
+Entry: TypeAlias = Noun | Fact | Scale | Call
+
+
+class _Branch(dict[str, "_Branch"]):
+    """A node in the tree of words; `entries` are the meanings of the words that lead to it."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[Entry] = []
+
+
+class Vocabulary:
+    """All words of a schema and of functions; built once for each, by `vocabulary`.
+
+    `called` are a grammar's own words for columns, with the columns' names. Such a column is called by the last of
+    them, which become its phrase if it is Boolean; its own words are understood too.
+    """
+
+    def __init__(self, schema: Schema, functions: Sequence[UserFunction], called: Sequence[tuple[str, str]]) -> None:
+        phrases = {name: words for words, name in called if schema[name].type is ColumnType.BOOLEAN}
+        self.schema = _rephrased(schema, phrases)
+        self.called = {name: words for words, name in called if name not in phrases}
+        self._root = _Branch()
+        given = {(column.words, name): column for name, column in schema.items()}
+        named = dict.fromkeys([*given, *called])
+        self._times = Counter(words for words, _ in named)
+        self.by_words: dict[str, list[Column]] = {}
+        self.by_negated = self._negated()
+        self._clauses: dict[tuple[str, bool], Clause] = {}
+        for words, name in named:
+            column = self.schema[name]
+            self.by_words.setdefault(words, []).append(column)
+            if stands_bare(words):  # columns with the same words are told apart by their names
+                base = Fact(column, True) if is_clause(given.get((words, name), column)) else Noun(column)
+                self._branch(words).entries.append(base)
+        self._definite = {words for words in self._times if self._takes_article(words)}
+        self._calls = {function: call for function in functions if (call := self._call(function))}
+        for column in self.schema.values():
+            if is_clause(column):
+                self._add_clauses(column)
+            for scale, words in scales(column):
+                branch = self._branch(words)
+                if all(isinstance(entry, Scale) for entry in branch.entries):
+                    branch.entries.append(scale)
+
+    def match(self, tokens: Sequence[Token], at: int, article: bool = False) -> tuple[int, list[Entry]]:
+        """The largest number of tokens from `at` on that are words of the vocabulary, or 0; and what they may mean.
+
+        `article`: they count as such with "the" before them.
+        """
+        branch: _Branch | None = self._root.get("the", _Branch()) if article else self._root
+        found: tuple[int, list[Entry]] = (0, [])
+        for length, token in enumerate(tokens[at : at + 200], 1):
+            assert branch is not None
+            branch = branch.get(token.text) if token.kind is Kind.WORD else None
+            if branch is None:
+                break
+            if branch.entries:
+                found = length, branch.entries
+        return found
+
+    def meant(self, tokens: Sequence[Token], at: int) -> tuple[int, str | Token] | None:
+        """How many tokens from `at` on are words of the vocabulary in other capitals, or the name of a column, and
+        the right words; None if none are, or several could be meant.
+        """
+        for length in range(min(self._longest, len(tokens) - at), 0, -1):
+            part = tokens[at : at + length]
+            if all(token.kind is Kind.WORD for token in part):
+                said = self._by_fold.get(" ".join(token.text for token in part).casefold())
+                if said is not None:
+                    return length, said if stands_bare(said) else Token(said, Kind.QUOTED, part[0].place)
+        return None
+
+    @cached_property
+    def _by_fold(self) -> dict[str, str]:
+        """All words of the vocabulary and names of columns without capitals, and how they are really written."""
+        found: dict[str, set[str]] = {}
+        for words in _words_of(self._root):
+            found.setdefault(words.casefold(), set()).add(words)
+        for name, column in self.schema.items():
+            words = column.words if self._times[column.words] == 1 and stands_bare(column.words) else name
+            named = () if is_clause(column) else (name, name.replace("_", " "))
+            for alias in (column.words, *named):
+                found.setdefault(alias.casefold(), set()).add(words)
+        sure = {fold: next(iter(words)) for fold, words in found.items() if len(words) == 1}
+        return {fold: words for fold, words in sure.items() if stands_bare(fold) and fold not in ("a", "i")}
+
+    @cached_property
+    def _longest(self) -> int:
+        return max((fold.count(" ") + 1 for fold in self._by_fold), default=0)
+
+    def subject(self, tokens: Sequence[Token], at: int) -> int:
+        """How many tokens from `at` on are what a sentence may be about; 0 if none are."""
+        texts = [token.text if token.kind is Kind.WORD else "" for token in tokens[at : at + 50]]
+        return max((len(s) for s in self._subjects if texts[: len(s)] == s), default=0)
+
+    @cached_property
+    def _subjects(self) -> list[list[str]]:
+        nouns = [words for words, columns in self.by_words.items() if not is_clause(columns[0])]
+        return [words.split(" ") for words in (*nouns, *(c.subject for c in self._clauses.values())) if words]
+
+    def numbered(self, plural: str) -> list[str]:
+        """The subjects that a plural stands for: of "pilots" pilot 1 and pilot 2."""
+        singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
+        first = {plural.casefold(), singular.casefold()}
+        found = (words for words in self._subjects if len(words) == 2 and words[0].casefold() in first)
+        return sorted({" ".join(words) for words in found})
+
+    def noun(self, column: Column, careful: bool = False) -> str:
+        """What a column is called; its name is added if other columns have the same words."""
+        called = self.called.get(column.name, column.words)
+        words = f"the {called}" if called in self._definite and not careful else bare_or_quoted(called, careful)
+        return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
+
+    def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
+        """The sentence for a Boolean column that is true, or false; None if there is none for false."""
+        if not is_clause(column):
+            return Clause(self.noun(column, careful), "is", "true" if true else "false")
+        if not careful and (column.name, true) in self._clauses:
+            return self._clauses[column.name, true]
+        if not true and column.negated in self.by_negated:
+            return Clause("", "", quoted(column.negated))
+        return Clause("", "", self.noun(column, careful)) if true else None
+
+    def like(self, column: Column, true: bool) -> dict[str, Fact]:
+        """Other sentences with the same subject and verb as a Boolean column's sentence, by their predicates."""
+        own = self._clauses.get((column.name, true))
+        if own is None or own.verb not in SHARED_VERBS:
+            return {}
+        alike = {key: clause for key, clause in self._clauses.items() if clause.opening == own.opening}
+        return {clause.predicate: Fact(self.schema[name], truth) for (name, truth), clause in alike.items()}
+
+    def _takes_article(self, words: str) -> bool:
+        """Whether all columns with these words are spoken of with "the" before them, which nothing else is."""
+        columns, definite = self.by_words[words], f"the {words}"
+        wanted = all(takes_article(column) and column.phrase == words for column in columns)
+        return wanted and stands_bare(words) and stands_bare(definite) and definite not in self._times
+
+    def _negated(self) -> dict[str, Column]:
+        """The columns whose negated phrase is unambiguous, by that phrase."""
+        times = Counter(column.negated for column in self.schema.values())
+        return {
+            column.negated: column
+            for column in self.schema.values()
+            if column.negated and times[column.negated] == 1 and not self._times[column.negated]
+            and column.negated not in self.schema and is_clause(column)
+        }  # fmt: skip
+
+    def call(self, function: UserFunction) -> Call | None:
+        """The words of a function, if they can be read back."""
+        return self._calls.get(function)
+
+    def _branch(self, words: str) -> _Branch:
+        branch = self._root
+        for word in words.split(" "):
+            branch = branch.setdefault(word, _Branch())
+        return branch
+
+    def _add(self, words: str, entry: Entry) -> bool:
+        """Add words derived from a column's own, unless they already have a meaning."""
+        if not stands_bare(words) or (branch := self._branch(words)).entries:
+            return False
+        branch.entries.append(entry)
+        return True
+
+    def _add_clauses(self, column: Column) -> None:
+        """Add what else can be said of a Boolean column: that it is not true, always true, never true."""
+        if not stands_bare(column.words) or self._times[column.words] > 1:
+            return
+        positive = split(column.words, column.negated)
+        self._clauses[column.name, True] = self._with_adverbs(column, True, positive)
+        negated = split(column.negated, column.words) if column.negated else None
+        for negative in (negated, positive.denied):
+            if negative is not None and self._add(str(negative), Fact(column, False)):
+                self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
+                break
+
+    def _with_adverbs(self, column: Column, true: bool, clause: Clause) -> Clause:
+        """The clause, split in three only if none of the sentences with an adverb already has a meaning."""
+        whole = Clause("", "", str(clause))
+        if not clause.verb:
+            return whole
+        for adverb in ("always", "never"):
+            if not self._add(clause.with_adverb(adverb), Fact(column, true, adverb)):
+                return whole
+        for adverb in STAYING if clause.verb == "is" else ():
+            self._add(f"{clause.subject} {adverb} {clause.predicate}", Fact(column, true, adverb))
+        verbless = clause.verbless
+        return clause if verbless is None or self._add(verbless, Fact(column, true, "", True)) else whole
+
+    def _call(self, function: UserFunction) -> Call | None:
+        """The words of a function, if they begin with a word and name the operands in order."""
+        first, *pieces = _pieces(function)
+        fits = len(pieces) == function.arity and all(not p or p.strip() for p in pieces)
+        plain = all(_harmless(piece.strip()) for piece in (first, *pieces) if piece)
+        if not (fits and plain and first.strip() and all(pieces[:-1])):
+            return None
+        call = Call(function, first.strip(), tuple(piece.strip() for piece in pieces))
+        branch = self._branch(first.strip())
+        if branch.entries:
+            return None
+        branch.entries.append(call)
+        return call
+
+
+def _words_of(branch: _Branch, before: str = "") -> Iterable[str]:
+    """All words below a branch that have a meaning."""
+    if branch.entries:
+        yield before[1:]
+    for word, below in branch.items():
+        yield from _words_of(below, f"{before} {word}")
+
+
+@lru_cache(maxsize=16)
+def vocabulary(
+    schema: Schema, functions: tuple[UserFunction, ...] = (), called: tuple[tuple[str, str], ...] = ()
+) -> Vocabulary:
+    """The vocabulary of a schema, of functions, and of a grammar's own words for columns."""
+    return Vocabulary(schema, functions, called)
+
+
+def _rephrased(schema: Schema, phrases: Mapping[str, str]) -> Schema:
+    """The schema with other phrases for some Boolean columns."""
+    if not phrases:
+        return schema
+    return Schema(replace(c, phrase=phrases[c.name], negated=None) if c.name in phrases else c for c in schema.values())
+
+
+def static_columns(schema: Schema) -> frozenset[str]:
+    """The columns with one value per record: statements about them need no "at some point"."""
+    return frozenset(name for name, column in schema.items() if column.static)
+
+
+def is_clause(column: Column) -> bool:
+    """Whether the words of a column are a whole sentence: "the valve is open", but not a bare name."""
+    if column.type is not ColumnType.BOOLEAN:
+        return False
+    return bool(column.phrase) or bool(split(column.name).verb)
+
+
+def scales(column: Column) -> Iterable[tuple[Scale, str]]:
+    """The clauses that a column's words for high and low make with a constant, and how they begin."""
+    for high, words in ((True, column.high), (False, column.low)):
+        before, place, after = (words or "").partition("{0}")
+        apart = place and before.endswith(" ") and (not after or after.startswith(" "))
+        if apart and _harmless(before.strip()) and _harmless(after.strip()):
+            yield Scale(column, high, after.strip()), before.strip()
+
+
+def _harmless(words: str) -> bool:
+    """Whether words may follow an operand."""
+    return words.isprintable() and words == " ".join(words.split()) and not set(words) & set(',;“”"[]{}')
+
+
+def _pieces(function: UserFunction) -> list[str]:
+    """A function's words before, between and after its operands; empty if the operands are not in order."""
+    rest, pieces = function.phrase, []
+    for i in range(function.arity):
+        before, place, rest = rest.partition(f"{{{i}}}")
+        if not place:
+            return [""]
+        pieces.append(before)
+    return [*pieces, rest]

@@ -1,0 +1,545 @@
+"""The words of the English: tokens, numbers, articles, verbs, units, keywords, and sentences that repeat others."""
+
+import enum
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from telltree.errors import SpeechError
+from telltree.logic import Shape
+from telltree.logic.types import number_text
+from telltree.panel import Column, ColumnType
+
+# ---- Text split into words, marks and quotations, and how a text is quoted.
+
+MOST_CHARACTERS = 100_000  # a sentence of telltree's has a few hundred
+
+
+class Kind(enum.Enum):
+    """What a token is; the value is how messages name it."""
+
+    WORD = "word"
+    MARK = "mark"  # , or ;
+    QUOTED = "quotation"
+    END = "the end"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of text and the position (from 1) where it begins; for a quotation, what is inside the quotes."""
+
+    text: str
+    kind: Kind
+    place: int
+
+    def __str__(self) -> str:
+        if self.kind is Kind.QUOTED:
+            return quoted(self.text)
+        return repr(self.text) if self.text else self.kind.value
+
+
+_TOKEN = re.compile(r'\s*(?:(?P<mark>[,;])|“(?P<curly>(?:[^”\\]|\\.)*)”|"(?P<straight>(?:[^"\\]|\\.)*)"|(?P<word>[^\s,;“”"]+))', re.S)  # fmt: skip  # noqa: E501
+_KINDS = {"mark": Kind.MARK, "curly": Kind.QUOTED, "straight": Kind.QUOTED, "word": Kind.WORD}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.S)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """The tokens of a text, with an end token; SpeechError if a quotation is not closed, or the text is too long."""
+    if len(text) > MOST_CHARACTERS:
+        raise SpeechError(f"the text has {len(text)} characters, the most is {MOST_CHARACTERS}; read it in parts")
+    found, at, end = [], 0, len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            begun = len(text) - len(text[at:].lstrip())
+            raise SpeechError(f"a quotation mark has no partner; found {text[begun : begun + 20]!r}", begun + 1)
+        group = str(match.lastgroup)
+        kind = _KINDS[group]
+        inside = _unescaped(match[group]) if kind is Kind.QUOTED else match[group]
+        found.append(Token(inside, kind, match.start(group) + (kind is not Kind.QUOTED)))
+        at = match.end()
+    return (*found, Token("", Kind.END, len(text) + 1))
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, on one line, so that it can be read back."""
+    inside = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("”", "\\”")
+    unprintable = (c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in inside)
+    return "“" + "".join(unprintable) + "”"
+
+
+def _unescaped(text: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        code = found[1]
+        return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
+
+    return _ESCAPE.sub(character, text)
+
+
+# ---- Numbers as people write them: 1000, 1,000, 1 000, 2.5, 1e3, ½, 50k, 50 thousand, fifty thousand.
+#
+# What is no number in one of these forms is none at all: 0x10, 1,5 and 1.000.000 have no meaning here, nor has a part
+# of them.
+
+FORMS = "numbers look like 1000, 1,000, 1 000, 2.5, 1e3, ½, 50k, 50 thousand or fifty"
+"""What an error says of them."""
+
+_PLAIN = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)", re.ASCII)
+_GROUPED = re.compile(r"[-−+]?[1-9]\d{0,2}(?:(?:_\d{3})+|(?:['’]\d{3})+)(?:\.\d+)?(?![\d_'’])", re.ASCII)
+_FRACTION = re.compile(r"[-−+]?\d+/0*[1-9]\d*(?![\d.])", re.ASCII)
+_VULGAR = re.compile("([-−+]?)([0-9]*)([¼-¾⅐-⅞↉])")
+_FIRST_GROUP = re.compile(r"[-−+]?[1-9]\d{0,2}", re.ASCII)
+_GROUP = re.compile(r"\d{3}", re.ASCII)
+_LAST_GROUP = re.compile(r"\d{3}(?:\.\d+)?(?![\d.])", re.ASCII)
+_ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SMALL = {word: i for i, word in enumerate(_ONES)} | {word: 10 * i for i, word in enumerate(_TENS, 2)}
+_SMALL |= {f"{ten}-{one}": 10 * i + j for i, ten in enumerate(_TENS, 2) for j, one in enumerate(_ONES[:10]) if j}
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+WORDS = frozenset({*_SMALL, *_SCALES, "hundred"})
+"""The words of numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    """A number in a text."""
+
+    digits: str
+    """the number in plain digits, exactly"""
+    rest: str
+    """what follows it without a blank: a unit"""
+    length: int
+    """how many tokens it takes"""
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return float(self.digits.replace("∞", "inf"))
+
+
+def numeral(tokens: Sequence[Token], at: int) -> Numeral | None:
+    """The number that begins at a token; None if none does."""
+    if tokens[at].kind is not Kind.WORD:
+        return None
+    if tokens[at].text.lower() == "minus":
+        found = numeral(tokens, at + 1) if tokens[at + 1].text[:1] not in tuple("-−+") else None
+        return found and Numeral(f"-{found.digits}", found.rest, found.length + 1)
+    found = _in_groups(tokens, at) or _in_digits(tokens[at].text)
+    return _in_words(tokens, at) if found is None else _scaled(found, tokens, at)
+
+
+def begins_number(words: Sequence[str]) -> bool:
+    """Whether words could be taken for a number, or for something behind one."""
+    tokens = [*(Token(word, Kind.WORD, 0) for word in words), Token("", Kind.END, 0)]
+    found = numeral(tokens, 0)
+    return words[0].lower() in WORDS or (found is not None and found.rest in ("", "k"))
+
+
+def _in_digits(text: str) -> Numeral | None:
+    if vulgar := _VULGAR.match(text):
+        share = Decimal(repr(unicodedata.numeric(vulgar[3])))
+        return Numeral(_plain(f"{vulgar[1]}{int(vulgar[2] or 0) + share}"), text[vulgar.end() :], 1)
+    if (fraction := _FRACTION.match(text)) is not None:
+        above, below = _plain(fraction[0]).split("/")
+        return Numeral(repr(int(above) / int(below)), text[fraction.end() :], 1)
+    found = _GROUPED.match(text) or _PLAIN.match(text)
+    if found is None:
+        return None
+    return Numeral(_plain(re.sub("[_'’]", "", found[0])), text[found.end() :], 1)
+
+
+def _in_groups(tokens: Sequence[Token], at: int) -> Numeral | None:
+    """Digits in groups of three, with commas and no blanks between them, or with blanks only."""
+    if not _FIRST_GROUP.fullmatch(tokens[at].text):
+        return None
+    for stride in (2, 1):
+        digits, end, rest = tokens[at].text, at, None
+        while rest is None and (group := _group(tokens, end, stride)) is not None:
+            end += stride
+            if not (whole := _GROUP.fullmatch(group)):
+                whole = _LAST_GROUP.match(group)
+                if whole is None:
+                    return None
+                rest = group[whole.end() :]
+            digits += whole[0]
+        if end > at:
+            return Numeral(_plain(digits), rest or "", end - at + 1)
+    return None
+
+
+def _group(tokens: Sequence[Token], at: int, stride: int) -> str | None:
+    """The text of the next group of digits; with a stride of 2 it stands behind a comma, without a blank."""
+    if at + stride >= len(tokens) or tokens[at + stride].kind is not Kind.WORD:
+        return None
+    group = tokens[at + stride]
+    joined = [tokens[at + i + 1].place - tokens[at + i].place - len(tokens[at + i].text) for i in range(stride)]
+    if stride == 2 and (tokens[at + 1].text != "," or any(joined)):
+        return None
+    return group.text if re.match(r"\d", group.text, re.ASCII) else None
+
+
+def _scaled(found: Numeral, tokens: Sequence[Token], at: int) -> Numeral:
+    """The number with a word such as "thousand" behind it."""
+    word = tokens[at + found.length].text.lower() if at + found.length < len(tokens) else ""
+    if found.rest or word not in (*_SCALES, "hundred") or tokens[at + found.length].kind is not Kind.WORD:
+        return found
+    scaled = Numeral(_times(found.digits, {**_SCALES, "hundred": 100}[word]), "", found.length + 1)
+    return _scaled(scaled, tokens, at)
+
+
+def _in_words(tokens: Sequence[Token], at: int) -> Numeral | None:
+    """Such as "fifty thousand" or "a hundred"; never with "and", which is also between two bounds."""
+    words = [token.text.lower() if token.kind is Kind.WORD else "" for token in tokens[at : at + 20]]
+    article = words[0] == "a" and len(words) > 1 and words[1] in (*_SCALES, "hundred")
+    total, part, length = 0, 1 if article else None, int(article)
+    least = max(_SCALES.values()) * 10  # of the scales so far
+    for word in words[length:]:
+        if word in _SMALL and (part is None or _takes(part, _SMALL[word])):
+            part = (part or 0) + _SMALL[word]
+        elif word == "hundred" and part is not None and 0 < part < 100:
+            part *= 100
+        elif word in _SCALES and part and _SCALES[word] < least:
+            least = _SCALES[word]
+            total, part = total + part * least, None
+        else:
+            break
+        length += 1
+    return Numeral(str(total + (part or 0)), "", length) if length else None
+
+
+def _takes(part: int, small: int) -> bool:
+    """Whether a small number may follow: "twenty" takes "five", "two hundred" takes "twenty"."""
+    return small > 0 and (part % 100 == 0 < part or (part % 100 in range(20, 91, 10) and small < 10))
+
+
+def _times(digits: str, factor: int) -> str:
+    return digits if "∞" in digits else format((Decimal(digits) * factor).normalize(), "f")
+
+
+def thousands(found: Numeral) -> Numeral:
+    """The number without its k, which is there if no unit is called so."""
+    return Numeral(_times(found.digits, 1000), "", found.length)
+
+
+def _plain(digits: str) -> str:
+    return digits.replace("−", "-")
+
+
+# ---- The vocabulary of the English: keywords, numbers, and which of a user's words may stand among them without
+# quotes.
+
+BOUNDS = {
+    "below": "<", "less than": "<", "at most": "<=", "above": ">", "more than": ">", "greater than": ">",
+    "at least": ">=",
+}  # fmt: skip
+"""Words for being on one side of a constant or of another signal; telltree itself uses the first of each meaning."""
+
+ALONE = ("missing", "known")
+"""Predicates that are said of two signals in other words: "x or y is missing"."""
+
+OPENERS = (
+    "at some point", "each at some point", "at no point", "at the end", "at the last step", "at each step", "its value",
+    "never", "always", "whenever", "either",
+    "all of", "then or later", "from then on", "it is so that", "it is not so that", "it is false that",
+    "it is always so", "it is never so", "it is always the case that", "it is never the case that",
+    "it is known whether", "it is unknown whether", "it is always false that",
+    "it is never false that", "it is always known whether", "it is never known whether",
+    "it is always unknown whether", "it is never unknown whether", "that is unknown", "the sign of",
+    "the absolute value of", "the difference", "the excess of", "the number of steps at which",
+    "the record lasts", "the record has", "the time since the start", "the share of the record", "the change of",
+    "it is false or unknown that", "it is true or unknown that",
+)  # fmt: skip
+"""Words that begin a part of a sentence, and so cannot begin a user's words."""
+
+_OTHERS = (
+    *BOUNDS, "exactly", "between", "from", "to", "within", "of", "other than", "equal to", "unequal to", "the same as",
+    "different from", "missing", "known", "not", "neither", "nor", "is", "are", "ever", "in all", "steps", "step",
+    "either way", "beyond", "at once", "both", "inclusive", "for exactly", "at exactly", "fewer than", "fewer", "more",
+    "less", "after the first", "in steps", "after", "before", "until", "in the first", "in the last",
+)  # fmt: skip
+_KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
+OR_AT_THE_START = "or at the start, whichever is later"
+"""What follows "its value 5 steps earlier"; its "or" joins no items."""
+_JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}
+QUOTED = re.compile("“.*?”")
+_JOINT = re.compile(" (?:and|or|while) ")
+_NUMBER = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)", re.ASCII)
+
+
+def joins_items(text: str) -> bool:
+    """Whether words outside quotes join items."""
+    return bool(_JOINT.search(QUOTED.sub("", text)))
+
+
+def number_words(value: float) -> str:
+    """A number in telltree's form: with a true minus sign, as short as possible."""
+    sign = "−" if value < 0 else ""
+    return sign + ("∞" if math.isinf(value) else number_text(abs(value)))
+
+
+def shape_words(shape: Shape) -> str:
+    """What a shape does, and its picture, or its numbers in quotes where it has no picture."""
+    drawn = shape.picture or quoted(" ".join(map(number_words, shape.values)))
+    return f"a {shape.name} {drawn}"
+
+
+def shape_of(text: str) -> Shape | None:
+    """The shape that a picture, or numbers between blanks, stand for; None if they are no shape."""
+    numbers = [number_of(word) for word in text.split(" ")]
+    values = tuple(number for number in numbers if number is not None)
+    shape = Shape(values) if len(values) == len(numbers) else Shape.drawn(text)
+    return None if shape is None or shape.problem else shape
+
+
+def number_of(text: str) -> float | None:
+    """The number that a word stands for, if any."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+def openings() -> frozenset[str]:
+    """The words that a part of a sentence may begin with, those of operators included."""
+    from telltree.english.phrases import PHRASES, beginnings  # the phrases need words of this module
+
+    return _openings(beginnings(PHRASES.changes))
+
+
+@lru_cache(maxsize=2)
+def _openings(of_operators: frozenset[str]) -> frozenset[str]:
+    return of_operators | frozenset(OPENERS)
+
+
+@lru_cache(maxsize=10_000)
+def stands_bare(text: str, numbers: bool = False) -> bool:
+    """Whether a user's words are clear without quotes, among telltree's own; `numbers`: even if they begin with one."""
+    words = text.split(" ")
+    if not text.isprintable() or any(not word or set(word) & set(',;“”"[]') for word in words):
+        return False
+    lower = tuple(word.lower() for word in words)
+    if (not numbers and begins_number(words)) or _JOINTS.intersection(lower):
+        return False
+    hidden = any(keyword[: len(lower)] == lower for keyword in _KEYWORDS)
+    opening = any(lower[: len(keyword)] == keyword for keyword in _KEYWORDS[: len(OPENERS)])
+    return not hidden and not opening and " ".join(lower) not in openings()
+
+
+def bare_or_quoted(text: str, careful: bool = False, numbers: bool = False) -> str:
+    """A user's words as they appear in a sentence."""
+    return text if not careful and stands_bare(text, numbers) else quoted(text)
+
+
+# ---- Which phrases of columns take "the" in a sentence: "the vertical rate of aircraft 1", but "advisory 1" and
+# names.
+
+_DETERMINED = {
+    "the", "a", "an", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "whose",
+    "each", "every", "all", "both", "either", "neither", "some", "any", "no", "many", "most", "few", "several", "how",
+    "one", "two", "three", "what", "which", "when", "whether",
+}  # fmt: skip
+_PREPOSITIONS = {
+    "of", "to", "from", "between", "since", "until", "at", "in", "on", "over", "with", "per", "above", "below", "for",
+    "by", "before", "after", "towards", "under",
+}  # fmt: skip
+_WORD = re.compile(r"[A-Za-z][A-Za-z’'-]*", re.ASCII)
+
+
+def takes_article(column: Column) -> bool:
+    """Whether a native speaker says "the" before a column's phrase, as far as its words tell.
+
+    Names of columns stay bare, and so do single words, what has an article or the like, what ends in a label
+    ("advisory 1", "pump B"), plurals, and what begins with a capital letter, which may be a name.
+    """
+    words = (column.phrase or "").split(" ")
+    named = column.phrase in (None, column.name) or column.type is ColumnType.BOOLEAN  # whose phrase is a sentence
+    if named or len(words) < 2 or not _WORD.fullmatch(words[0]):
+        return False
+    if words[0].lower() in _DETERMINED or words[0].istitle() or words[0].endswith(("'s", "’s", "s'", "s’")):
+        return False
+    head = next((words[:i] for i, word in enumerate(words) if i and word in _PREPOSITIONS), words)
+    last = head[-1]
+    is_plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
+    return len(last) > 1 and bool(_WORD.fullmatch(last)) and not is_plural
+
+
+# ---- Sentences split at their verb, where the verb is certain.
+#
+# The verb is the first auxiliary ("is", "has", "can"), or else the first word that is the third person of a verb and
+# not a noun ("responds", "complies"; not "turns" or "runs"). A column's negated phrase reveals any other verb: "pump 2
+# runs" and "pump 2 does not run". A sentence is not split if a word before its verb makes it doubtful what an adverb
+# or "not" would refer to: a word for how many ("both", "no"), one that begins another clause ("the aircraft that is
+# near …"), or an adverb.
+
+_AUXILIARIES = {
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
+    "may", "might", "should",
+}  # fmt: skip
+_VERBS = (
+    "accelerate", "accept", "acknowledge", "activate", "agree", "allow", "appear", "apply", "ascend", "become", "begin",
+    "belong", "breathe", "collide", "comply", "confirm", "contain", "continue", "converge", "cooperate", "decelerate",
+    "deny", "depart", "depend", "descend", "deteriorate", "deviate", "differ", "disagree", "disappear", "diverge",
+    "emerge", "emit", "enter", "exceed", "exist", "expand", "expect", "expire", "explode", "fluctuate", "follow",
+    "happen", "hesitate", "ignore", "indicate", "intervene", "listen", "maintain", "obey", "occur", "operate", "oppose",
+    "oscillate", "overheat", "participate", "persist", "precede", "prevail", "proceed", "react", "receive", "recover",
+    "refuse", "remain", "remember", "remove", "require", "resist", "respond", "seem", "send", "succeed", "suffer",
+    "tend", "vanish", "vary", "vibrate", "violate", "warn", "weaken",
+)  # fmt: skip
+_IRREGULAR = {"are": "is", "be": "is", "have": "has"}
+_FIRST_DOUBTS = {"all", "any", "each", "every", "few", "many", "most", "one", "only", "several", "some", "three", "two"}
+_DOUBTS = {
+    "always", "because", "both", "either", "ever", "hardly", "if", "neither", "never", "no", "nobody", "none", "not",
+    "nothing", "often", "rarely", "seldom", "sometimes", "that", "unless", "until", "when", "where", "which", "who",
+    "whose",
+}  # fmt: skip
+
+
+_DOES_NOT = "does not"
+_TURNED = {"always": "never", "never": "always"}
+"""What always does not happen never happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence in three parts, so that an adverb can be placed; without a verb all of it is predicate."""
+
+    subject: str
+    verb: str
+    predicate: str
+
+    def __str__(self) -> str:
+        return _words(self.subject, self.verb, self.predicate)
+
+    @property
+    def opening(self) -> str:
+        """Its subject and verb."""
+        return _words(self.subject, self.verb)
+
+    def with_adverb(self, adverb: str) -> str:
+        """The sentence with "always" or "never": after an auxiliary, before another verb, or before the whole."""
+        if self.verb == _DOES_NOT:
+            return str(Clause(self.subject, f"{_TURNED[adverb]} {self._third}", self._rest))
+        behind = self.verb in _AUXILIARIES and not self._owns
+        verb = f"{self.verb} {adverb}" if behind else f"{adverb} {self.verb}"
+        return _words(self.subject, verb.rstrip(), self.predicate)
+
+    @property
+    def denied(self) -> "Clause | None":
+        """The negated sentence, if the grammar of English is clear."""
+        first = self.predicate.split(" ")[0]
+        if not self.verb or first in _DOUBTS or first == "to":  # "is not to open" forbids what "is to open" orders
+            return None
+        if self.verb == _DOES_NOT:
+            return Clause(self.subject, self._third, self._rest)
+        if self._owns:
+            return Clause(self.subject, self.verb, f"no {self.predicate.partition(' ')[2]}")
+        if self.verb in _AUXILIARIES:
+            return Clause(self.subject, self.verb, f"not {self.predicate}")
+        known = _THIRD.get(self.verb)
+        return None if known is None else Clause("", "", _words(self.subject, "does not", known, self.predicate))
+
+    @property
+    def _third(self) -> str:
+        """Of "does not respond at once", the "responds"."""
+        return third_person(self.predicate.split(" ")[0])
+
+    @property
+    def _rest(self) -> str:
+        return self.predicate.partition(" ")[2]
+
+    @property
+    def _owns(self) -> bool:
+        """Whether "has" means possession, as in "has a traffic alert", and not a tense, as in "has risen"."""
+        return self.verb in ("has", "have", "had") and self.predicate.startswith(("a ", "an "))
+
+    @property
+    def verbless(self) -> str | None:
+        """The sentence without "is", for lists: "the valve open"; None where that is not possible."""
+        return f"{self.subject} {self.predicate}" if self.verb in ("is", "are") else None
+
+
+def split(words: str, negated: str | None = None) -> Clause:
+    """A sentence split at its verb; whole if the verb is doubtful. `negated` is the column's negated phrase."""
+    parts = words.split(" ")
+    verbs = [i for i, part in enumerate(parts) if part in _AUXILIARIES and i < len(parts) - 1]
+    verbs = verbs or [i for i, part in enumerate(parts) if part in _THIRD or _denies(negated, parts, i)]
+    before = [part.lower() for part in parts[: verbs[0]]] if verbs else []
+    if not before or before[0] in _FIRST_DOUBTS or not _DOUBTS.isdisjoint(before):
+        return Clause("", "", words)
+    subject, verb, predicate = " ".join(parts[: verbs[0]]), parts[verbs[0]], " ".join(parts[verbs[0] + 1 :])
+    denied = predicate.removeprefix("not ")
+    if verb in ("do", "does", "did") and denied != predicate:  # no adverb goes between them
+        clear = verb == "does" and denied.split(" ")[0].isalpha() and denied.split(" ")[0] not in _DOUBTS
+        return Clause(subject, _DOES_NOT, denied) if clear else Clause("", "", words)
+    return Clause(subject, verb, predicate)
+
+
+def _denies(negated: str | None, parts: list[str], i: int) -> bool:
+    """Whether these words negate a sentence, with "does not", whose verb is the word at `i`."""
+    subject, predicate = " ".join(parts[:i]), " ".join(parts[i + 1 :])
+    verb = (negated or "").removeprefix(f"{subject} does not ").removesuffix(f" {predicate}" if predicate else "")
+    return verb.isalpha() and third_person(verb) == parts[i]
+
+
+def third_person(verb: str) -> str:
+    """The third person of a verb."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if verb.endswith("y") and verb[-2:-1] not in "aeou":
+        return f"{verb[:-1]}ies"
+    return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+
+
+_THIRD = {third_person(verb): verb for verb in _VERBS}
+
+
+def _words(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+# ---- Units and their names: "seconds" are s, "percent" is %.
+
+_NAMES = {
+    "s": "second seconds sec secs", "ms": "millisecond milliseconds", "min": "minute minutes mins",
+    "h": "hour hours hr hrs", "d": "day days", "%": "percent pct", "m": "meter meters metre metres",
+    "km": "kilometer kilometers kilometre kilometres", "ft": "foot feet", "in": "inch inches", "mi": "mile miles",
+    "kn": "knot knots kt kts", "g": "gram grams", "kg": "kilogram kilograms", "l": "liter liters litre litres L",
+    "V": "volt volts", "W": "watt watts", "A": "amp amps ampere amperes", "Pa": "pascal pascals",
+    "N": "newton newtons", "Hz": "hertz", "K": "kelvin", "°C": "celsius degC", "°F": "fahrenheit degF",
+    "°": "degree degrees deg", "bar": "bar bars", "rpm": "rpm", "bpm": "bpm",
+}  # fmt: skip
+_SYMBOLS = {name: symbol for symbol, names in _NAMES.items() for name in (symbol, *names.split())}
+
+
+def named(word: str, units: Iterable[str]) -> str | None:
+    """The unit, of some, that a word is another name of; None if it is none's. Only names may be in capitals."""
+    spelled = word if word in _SYMBOLS else word.lower()
+    symbol = _SYMBOLS.get(spelled) if word in _SYMBOLS or len(word) > 2 else None
+    return None if symbol is None else next((unit for unit in units if _SYMBOLS.get(unit) == symbol), None)
+
+
+# ---- Whether one sentence repeats another, word for word or with other digits.
+
+_DIGITS = re.compile(r"(?<![\w.])[−-]?\d[\d,]*\.?\d*(?![\w.])")
+_NEARLY = 0.05  # relative difference of numbers that say about the same
+
+
+def repeats(one: str, other: str) -> bool:
+    """Whether two sentences are the same but for numbers that are nearly the same: 752 after 750."""
+    if _DIGITS.sub("0", one) != _DIGITS.sub("0", other):
+        return False
+    found = zip(_numbers(one), _numbers(other), strict=True)
+    return all(abs(a - b) <= _NEARLY * max(abs(a), abs(b)) for a, b in found)
+
+
+def _numbers(text: str) -> list[float]:
+    found = (number_of(number.replace(",", "").rstrip(".")) for number in _DIGITS.findall(text))
+    return [number for number in found if number is not None]

@@ -1,0 +1,248 @@
+"""From the normal form back to formulas: as short as possible while natural."""
+
+from collections.abc import Container, Iterable
+from functools import reduce
+
+from telltree.english.possible import Possible
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    All,
+    Always,
+    Compares,
+    HowOften,
+    Interval,
+    Names,
+    Own,
+    Reals,
+    Says,
+    Some,
+    Sometime,
+    Term,
+    Truths,
+    has_own_words,
+)
+from telltree.errors import GrammarError
+from telltree.logic import Attribute, Expression, Level, Number, Type
+from telltree.logic.operators import (
+    ABS,
+    AND,
+    COUNT,
+    DIFFERENCE,
+    EQUAL,
+    EVENTUALLY,
+    GLOBALLY,
+    GREATER,
+    GREATER_EQUAL,
+    IMPLIES,
+    LESS,
+    LESS_EQUAL,
+    MISSING,
+    NOT,
+    OR,
+    Operator,
+)
+
+_RELATIONS = {
+    (True, False, False): LESS,
+    (True, True, False): LESS_EQUAL,
+    (False, True, False): EQUAL,
+    (False, True, True): GREATER_EQUAL,
+    (False, False, True): GREATER,
+}
+_EVERY_NUMBER, _ZERO = (Interval(),), (Interval(0.0, 0.0),)
+
+
+def expression_of(term: Term, missing: Container[str] | None = None, witness: Expression | None = None) -> Expression:
+    """An expression that says what the term does, if only columns of `missing` miss values (None: any may).
+
+    Formulas have no constants for true and false. A term that is always true is written as a tautology about `witness`,
+    any expression, or else about some column of the term: F(b ∨ ¬b), F(missing(x) ∨ ¬missing(x)); likewise one that is
+    never true. A term without any column and without a witness is a GrammarError.
+    """
+    return _Writer(Possible(missing), witness or _some_column(term)).top(term)
+
+
+def _some_column(term: Term) -> Expression | None:
+    match term:
+        case All(parts) | Some(parts):
+            return next(filter(None, map(_some_column, parts)), None)
+        case Sometime(part) | Always(part) | HowOften(part=part):
+            return _some_column(part)
+        case Says(signal=e) | Compares(first=e) | Own(expression=e):
+            return next((below for below in e.walk() if isinstance(below.head, Attribute)), e)
+
+
+class _Writer:
+    def __init__(self, possible: Possible, witness: Expression | None) -> None:
+        self.possible = possible
+        self.witness = witness
+
+    def top(self, term: Term) -> Expression:
+        written = self.written(term)
+        return Expression(EVENTUALLY, (written,)) if term in (TRUE, FALSE) else written
+
+    def written(self, term: Term) -> Expression:  # noqa: PLR0911  one return a kind of term
+        match term:
+            case All(()) | Some(()):
+                return self._constant(term == TRUE)
+            case All(parts):
+                return _chain(AND, map(self.written, parts))
+            case Some(parts):
+                return _either([self.written(part) for part in parts])
+            case Sometime(part):
+                return Expression(EVENTUALLY, (self.written(part),))
+            case Always(part):
+                return Expression(GLOBALLY, (self.written(part),))
+            case HowOften(part=part, times=times):
+                return _numbers(Expression(COUNT, (self.written(part),)), times, may_miss=False)
+            case Own(expression=e, holds=holds):
+                return e if holds else _not(e)
+            case Compares():
+                return _orders(term, self.possible.values(term).missing)
+            case Says():
+                return _says(term, self.possible.misses(term.signal))
+
+    def _constant(self, truth: bool) -> Expression:
+        if self.witness is None:
+            raise GrammarError(f"what is always {'true' if truth else 'false'} cannot be written without any column")
+        asked = self.witness
+        if asked.type not in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
+            asked = Expression(MISSING, (asked,))
+        return Expression(OR if truth else AND, (asked, _not(asked)))
+
+
+def _says(term: Says, may_miss: bool) -> Expression:
+    signal = term.signal
+    match term.values:
+        case Reals() as numbers:
+            turned = _difference_turned(signal, numbers)
+            return _numbers(*(turned or (signal, numbers)), may_miss)
+        case Names() as names:
+            return _names(signal, names, may_miss)
+        case Truths(true=true, false=false, missing=missing):
+            is_missing = Expression(MISSING, (signal,))
+            if true:
+                return _not(is_missing) if false else _chain(OR, [signal, is_missing]) if missing else signal
+            if not false:
+                return is_missing
+            known = may_miss and not missing
+            return _chain(AND, [_not(signal), _not(is_missing)]) if known else _not(signal)
+    raise AssertionError(f"no literal says {term.values} of one signal")
+
+
+def _names(signal: Expression, values: Names, may_miss: bool) -> Expression:
+    same = [Expression(EQUAL, (signal, Expression(Level(name)))) for name in sorted(values.names)]
+    is_missing = Expression(MISSING, (signal,))
+    if not values.others:
+        return _chain(OR, [*same, is_missing] if values.missing else same)
+    known = [_not(is_missing)] if may_miss and not values.missing else []
+    return _chain(AND, [*map(_not, same), *known])
+
+
+def _numbers(signal: Expression, values: Reals, may_miss: bool) -> Expression:
+    """A signal is in a set of numbers, or missing; the shortest of several forms."""
+    if not values.intervals:
+        return Expression(MISSING, (signal,))
+    if values.missing:
+        ways = [_not(_numbers(signal, ~values, may_miss))]
+        known = _numbers(signal, Reals(values.intervals, False), may_miss)
+        ways.append(_chain(OR, [known, Expression(MISSING, (signal,))]))
+    elif values.intervals == _EVERY_NUMBER:
+        return _not(Expression(MISSING, (signal,)))
+    else:
+        ways = [_intervals(signal, values)]
+        if not may_miss and len(values.intervals) > 1:  # the complement of a single interval is not shorter
+            ways.append(_not(_intervals(signal, (~values).whole if signal.type is Type.COUNT else ~values)))
+        if values.symmetric and values.intervals != _ZERO and signal.type is Type.REAL_VECTOR:
+            ways.append(_intervals(Expression(ABS, (signal,)), values.from_zero))
+    return ways[0] if len(ways) == 1 else min(ways, key=lambda way: way.terminals)
+
+
+def _intervals(signal: Expression, values: Reals) -> Expression:
+    """A number is in one of the intervals; intervals with only one number between them are merged."""
+    spans: list[tuple[Interval, list[float]]] = []
+    for interval in values.intervals:
+        if spans and spans[-1][0].high == interval.low and (spans[-1][0].bounded_below or interval.bounded_above):
+            before, holes = spans.pop()
+            spans.append(
+                (Interval(before.low, interval.high, before.with_low, interval.with_high), [*holes, interval.low])
+            )
+        else:
+            spans.append((interval, []))
+    return _chain(OR, (_span(signal, interval, holes) for interval, holes in spans))
+
+
+def _span(signal: Expression, interval: Interval, holes: list[float]) -> Expression:
+    if interval.point:
+        return _compared(EQUAL, signal, interval.low)
+    said = []
+    size = signal.head is ABS and interval.bounded_above  # else nothing would say that it is not missing
+    from_zero = interval.low == 0 and interval.with_low and (size or signal.type is Type.COUNT)
+    if interval.bounded_below and not from_zero:
+        said.append(_compared(GREATER_EQUAL if interval.with_low else GREATER, signal, interval.low))
+    if interval.bounded_above:
+        said.append(_compared(LESS_EQUAL if interval.with_high else LESS, signal, interval.high))
+    return _chain(AND, [*said, *(_not(_compared(EQUAL, signal, hole)) for hole in holes)])
+
+
+def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, Reals] | None:
+    """The reversed difference and its values, if that saves minus signs: y - x < 3 for x - y > -3."""
+    if signal.head is not DIFFERENCE or has_own_words(signal):
+        return None
+    ends = [end for i in values.intervals for end in (i.low, i.high) if abs(end) < float("inf") and end != 0]
+    if sum(end < 0 for end in ends) <= sum(end > 0 for end in ends):
+        return None
+    return Expression(DIFFERENCE, signal.args[::-1]), values.mirrored
+
+
+def _orders(term: Compares, may_miss: bool) -> Expression:
+    orders, sides = term.orders, (term.first, term.second)
+    if orders.missing:
+        return _not(_orders(Compares(*sides, ~orders), may_miss))
+    if orders.less != orders.greater or (orders.equal and not orders.less):
+        return Expression(_RELATIONS[orders.less, orders.equal, orders.greater], sides)
+    if not orders.equal and not may_miss:
+        return _not(Expression(EQUAL, sides))
+    if term.first.type is Type.CATEGORICAL_VECTOR:
+        known = [_not(Expression(MISSING, (side,))) for side in sides]
+        return _chain(AND, known if orders.equal else [_not(Expression(EQUAL, sides)), *known])
+    return _chain(OR, [Expression(LESS_EQUAL if orders.equal else LESS, sides), Expression(GREATER, sides)])
+
+
+def _either(parts: list[Expression]) -> Expression:
+    """The parts joined by "or"; if only some of them are negations, as an implication."""
+    opposites = [_opposite(part) for part in parts]
+    given_parts = [opposite for opposite in opposites if opposite is not None]
+    bare = [part for part, opposite in zip(parts, opposites, strict=True) if opposite is None]
+    if not given_parts:
+        return _chain(OR, bare)
+    given = _chain(AND, given_parts)
+    return Expression(IMPLIES, (given, _chain(OR, bare))) if bare else _not(given)
+
+
+def _opposite(e: Expression) -> Expression | None:
+    """The operand of a negation, or of several joined by "and"; None for anything else."""
+    if _is_negation(e):
+        return e.args[0]
+    if e.head is not AND or has_own_words(e):
+        return None
+    first, second = map(_opposite, e.args)
+    return Expression(OR, (first, second)) if first and second else None
+
+
+def _not(e: Expression) -> Expression:
+    return e.args[0] if _is_negation(e) else Expression(NOT, (e,))
+
+
+def _is_negation(e: Expression) -> bool:
+    return e.head is NOT and not has_own_words(e)
+
+
+def _compared(operator: Operator, signal: Expression, number: float) -> Expression:
+    return Expression(operator, (signal, Expression(Number(number))))
+
+
+def _chain(operator: Operator, parts: Iterable[Expression]) -> Expression:
+    """The parts joined by one operator, from the left."""
+    return reduce(lambda before, part: Expression(operator, (before, part)), parts)

@@ -1,0 +1,440 @@
+"""Short formulas that might describe the records of a leaf."""
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cached_property, reduce
+from itertools import chain, combinations, islice, product
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.engine.formulas import Formulas
+from telltree.engine.signals import Signals
+from telltree.engine.trace import signals_of
+from telltree.english import cost, expression_of, term_of, words_in
+from telltree.english.normal_form import taken_apart
+from telltree.english.possible import Possible, joined
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    All,
+    Always,
+    Compares,
+    HowOften,
+    Interval,
+    Names,
+    Own,
+    Reals,
+    Says,
+    Some,
+    Sometime,
+    Term,
+    Truths,
+    Values,
+)
+from telltree.logic import Attribute, Expression, Type
+from telltree.logic.expression import rounded
+from telltree.logic.operators import AND, NOT
+from telltree.panel import Column, ColumnType, Panel
+from telltree.tree.tree import Tree
+
+# ---- The training records by which headlines and short descriptions are chosen: all of them, and a sample for speed.
+#
+# Of thousands of formulas few are reported. The sample decides which; the reported counts are over all records.
+
+_MOST_SAMPLED = 1_500  # more if there are small leaves
+_LEAST_OF_A_LEAF = 40
+
+
+class Seen:
+    """Records, and the leaf of a tree that each of them reaches."""
+
+    def __init__(self, tree: Tree, panel: Panel) -> None:
+        self.records = tree.aligned(panel)
+        self._formulas = Formulas(self.records)
+        self.answers = self.truth([node.formula.expression for node in tree.nodes])
+        """The truth of every node's formula for every record: nodes × records."""
+        self.clusters = tree.apply_truth(self.answers)
+        self.support = np.bincount(self.clusters, minlength=len(tree.leaves) + 1)[1:]
+        """How many records reach each leaf."""
+
+    def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
+        """The truth of formulas for every record: formulas × records."""
+        return self._formulas.truth(formulas)
+
+    def true(self, formula: Expression) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """The truth of one formula for every record, and how many records of each leaf it is true of."""
+        truth: NDArray[np.bool_] = self.truth([formula])[0]
+        return truth, np.bincount(self.clusters[truth], minlength=len(self.support) + 1)[1:]
+
+    @cached_property
+    def sample(self) -> "Sample":
+        """Some of the records, all of them if they are few."""
+        return Sample(self.records, self._formulas.signals, self.clusters, self.support)
+
+
+class Sample:
+    """The same share of the records of each leaf, evenly spaced; more of small leaves.
+
+    Answers are bits. Those of a leaf start at a byte boundary, so that whole bytes are counted.
+    """
+
+    def __init__(
+        self, records: Panel, signals: Signals, clusters: NDArray[np.int64], support: NDArray[np.int64]
+    ) -> None:
+        """`signals` are those of all records; those of records on disk are not made for a few."""
+        fair = np.ceil(support * min(1.0, _MOST_SAMPLED / max(1, len(records)))).astype(np.int64)
+        sizes = np.minimum(support, np.maximum(fair, _LEAST_OF_A_LEAF))
+        leaves = [np.flatnonzero(clusters == number) for number in range(1, len(support) + 1)]
+        chosen = [rows[np.arange(n) * len(rows) // max(1, n)] for rows, n in zip(leaves, sizes, strict=True)]
+        self.rows: NDArray[np.int64] = np.concatenate(chosen)
+        """The records in the sample, leaf by leaf."""
+        self.panel, self.signals = records[self.rows], signals
+        if records.on_disk:
+            self.panel = self.panel.alone()
+            self.signals = signals_of(self.panel)
+        self._formulas = Formulas(self.panel, self.signals)
+        self._stands_for = support / np.maximum(1, sizes)
+        widths = np.maximum(1, -(-sizes // 8))
+        self._starts = np.cumsum(widths) - widths
+        before = np.cumsum(sizes) - sizes
+        self._places = np.repeat(8 * self._starts - before, sizes) + np.arange(len(self.rows))
+        self.bytes = int(widths.sum())
+
+    def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
+        """The truth of formulas for its records: formulas × records."""
+        return self._formulas.truth(formulas)
+
+    def packed(self, truth: NDArray[np.bool_]) -> NDArray[np.uint8]:
+        """Answers for its records as bits."""
+        spaced = np.zeros((len(truth), 8 * self.bytes), np.bool_)
+        spaced[:, self._places] = truth
+        return np.packbits(spaced, axis=1)
+
+    def true(self, answers: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """How many records of each leaf packed answers are true of, scaled up from the sample."""
+        counted = np.add.reduceat(np.bitwise_count(answers), self._starts, axis=1, dtype=np.int64)
+        found: NDArray[np.float64] = counted * self._stands_for
+        return found
+
+
+# ---- Above or below a constant, at some point or always: decided by the largest and the smallest value of each
+# record.
+
+DIGITS = 3  # for constants that nobody chose with care
+_STEPS = 16  # steps between the constants to try for one signal
+Compared = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]]
+
+
+class Bound(NamedTuple):
+    """One way to compare values with a constant."""
+
+    over_time: type[Sometime] | type[Always]
+    relation: str
+    compared: Compared
+    greatest: bool
+    """Whether the largest value decides, or the smallest."""
+
+
+_BOUNDS = (
+    Bound(Sometime, ">", np.greater, True),
+    Bound(Sometime, "<", np.less, False),
+    Bound(Always, "<=", np.less_equal, True),
+    Bound(Always, ">=", np.greater_equal, False),
+)
+_EXTREMES = {True: np.fmax, False: np.fmin}
+
+
+class Bounds:
+    """Makes such terms for the records of a sample."""
+
+    def __init__(self, sample: Sample, possible: Possible) -> None:
+        self._signals, self._possible = sample.signals, possible
+        self._rows, lengths = sample.panel.rows(), sample.panel.lengths
+        self._starts = np.cumsum(lengths) - lengths
+
+    def of(self, signal: Expression) -> Iterator[tuple[list[Term], NDArray[np.bool_]]]:
+        """Terms about a signal that differ only in the constant, with their answers: terms × records.
+
+        If values lie on both sides of 0, there are also terms about their distance from 0. Of constants with the same
+        answers only one is taken, and none whose answer is the same for all records.
+        """
+        values = self._signals.values(signal)[self._rows]
+        yield from self._ways(signal, values, Reals.compared, -math.inf)
+        if np.nanmin(values, initial=0.0) < 0 < np.nanmax(values, initial=0.0):
+            yield from self._ways(signal, np.abs(values), _from_zero, 0.0)
+
+    def _ways(
+        self, signal: Expression, values: NDArray[np.float64], made: Callable[[str, float], Reals], above: float
+    ) -> Iterator[tuple[list[Term], NDArray[np.bool_]]]:
+        ends = {greatest: extreme.reduceat(values, self._starts) for greatest, extreme in _EXTREMES.items()}
+        constants = np.array([c for c in _constants(ends[True], ends[False]) if c > above])
+        gaps = np.logical_or.reduceat(np.isnan(values), self._starts)
+        static = self._possible.lasts(Says(signal, Reals((), True)))
+        for bound in _BOUNDS:
+            if static and bound.over_time is Always:
+                continue
+            truth = bound.compared(ends[bound.greatest], constants[:, None])
+            if bound.over_time is Always:
+                truth &= ~gaps
+            often, first = np.unique(np.count_nonzero(truth, axis=1), return_index=True)
+            kept = np.sort(first[(often > 0) & (often < truth.shape[1])])
+            found = (Says(signal, made(bound.relation, c)) for c in constants[kept].tolist())
+            yield [bound.over_time(literal) for literal in found], truth[kept]
+
+
+def _from_zero(relation: str, distance: float) -> Reals:
+    """The numbers whose distance from 0 is in this relation to a constant."""
+    return Reals.compared(relation, distance).under_abs
+
+
+def _constants(*ends: NDArray[np.float64]) -> list[float]:
+    """Constants with few digits that separate records by their largest and smallest values."""
+    found: dict[float, None] = {}
+    for values in ends:
+        finite = values[np.isfinite(values)]
+        quantiles = np.quantile(finite, np.linspace(0, 1, _STEPS + 1)) if len(finite) else ()
+        found |= dict.fromkeys(float(f"{c:.{DIGITS}g}") for c in quantiles)
+    return [c for c in found if math.isfinite(c)]
+
+
+# ---- The paths to the leaves of a tree: as terms, and in how many words.
+
+_POINT, _COUNTED = ("at", "some", "point"), ("for", "at", "least", "5", "steps")
+
+
+class Ways:
+    """The paths to the leaves of a tree; results are cached."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.possible = Possible(tree.missing, tree.static)
+        self.claims = [
+            [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
+            for _, branches in tree.leaves
+        ]
+        """For each leaf, what is true of its records."""
+        self._terms: dict[Expression, Term] = {}
+        self._words: dict[Hashable, int] = {}
+        self._rough: dict[Term, int] = {}
+
+    def whole(self, leaf: int) -> Term:
+        """Everything that is true of the records of a leaf, counted from 0, in plain terms."""
+        return self.term(reduce(lambda left, right: Expression(AND, (left, right)), self.claims[leaf]))
+
+    def term(self, claim: Expression) -> Term:
+        """The simplest normal form that is found."""
+        if claim not in self._terms:
+            self._terms[claim] = term_of(claim, self.tree.missing, static=self.tree.static)
+        return self._terms[claim]
+
+    def written(self, term: Term) -> Expression:
+        """An expression for the term, even if it mentions no column: how many steps there are."""
+        witness = next((e for claims in self.claims for claim in claims for e in claim.walk() if _is_column(e)), None)
+        return expression_of(term, self.tree.missing, witness)
+
+    def words(self, term: Term) -> int:
+        """About how many words a term takes: those of another term that differs only in constants."""
+        shape = _shape(term)
+        if shape not in self._words:
+            tree = self.tree
+            self._words[shape] = words_in(term, tree.schema, step=tree.step, missing=tree.missing)
+        return self._words[shape]
+
+    def roughly(self, term: Term) -> int:
+        """An estimate of how many words a term takes, from its literals: fast, and seldom far off."""
+        if term not in self._rough:
+            self._rough[term] = self._roughly(term)
+        return self._rough[term]
+
+    def _roughly(self, term: Term) -> int:
+        match term:
+            case All(parts) | Some(parts):
+                return sum(map(self.roughly, parts)) + len(parts) - 1
+            case Sometime(part):
+                return len(_POINT) + self.roughly(part)
+            case Always(part):
+                return 1 + self.roughly(part)
+            case HowOften(part=part):
+                return len(_COUNTED) + self.roughly(part)
+            case Own(expression=e) if e.type is Type.BOOLEAN:
+                return self.words(term)
+        return self.words(Sometime(term)) - len(_POINT)
+
+
+def _is_column(e: Expression) -> bool:
+    return isinstance(e.head, Attribute)
+
+
+def _shape(term: Term) -> Hashable:
+    match term:
+        case Sometime(Says(signal=signal, values=Reals() as values)):
+            return Sometime, signal, values.missing, tuple(map(_ends, values.intervals))
+        case Always(Says(signal=signal, values=Reals() as values)):
+            return Always, signal, values.missing, tuple(map(_ends, values.intervals))
+    return term
+
+
+def _ends(interval: Interval) -> tuple[Hashable, ...]:
+    """The form of an interval's ends, wherever they are: below 0, or symmetric about it, the words may differ."""
+    signs = tuple(
+        end if math.isinf(end) or end == 0 else math.copysign(1, end) for end in (interval.low, interval.high)
+    )
+    return *signs, interval.with_low, interval.with_high, interval.point, interval.low == -interval.high
+
+
+# ---- Short terms about what a tree's formulas mention, which might describe some of its records.
+
+_MOST_LEVELS = 20
+_MOST_SIGNALS = 30  # signals whose constants are tried
+_MOST_ATOMS = 16  # atoms to count, and to join with each other
+_TIMES = (2, 5, 10, 20, 50, 100)  # how often something may hold, in round numbers
+Atom: TypeAlias = Says | Compares | Own
+_TYPES = {
+    ColumnType.REAL: Type.REAL_VECTOR,
+    ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
+    ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
+}
+
+
+def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, possible: Possible) -> Iterator[Term]:
+    """Terms about these columns and atoms: at some point, always, how often in `longest` steps, or at the same time.
+
+    The opposite of each is as good a term.
+    """
+    for column in columns:
+        signal = Expression(Attribute(column.name, _TYPES[column.type]))
+        yield from _ever(signal, _kinds(column, possible.misses(signal)), possible)
+    changing = [atom for atom in atoms if not possible.lasts(atom)][:_MOST_ATOMS]
+    for atom in changing:
+        yield from (HowOften(atom, Reals((Interval(float(n)),), False)) for n in _TIMES if n <= longest)
+    for one, other in combinations(changing, 2):
+        together = joined(All, (one, other), possible)
+        if isinstance(together, All):
+            yield Sometime(together)
+
+
+def signals_asked(columns: Iterable[Column], atoms: Iterable[Atom]) -> list[Expression]:
+    """The signals that may be above or below a constant: real columns, and those that atoms compare with constants."""
+    own = [Expression(Attribute(c.name, _TYPES[c.type])) for c in columns if c.type is ColumnType.REAL]
+    made = [atom.signal for atom in atoms if isinstance(atom, Says) and isinstance(atom.values, Reals)]
+    return list(dict.fromkeys([*own, *made]))[:_MOST_SIGNALS]
+
+
+def atoms_of(terms: Iterable[Term]) -> list[Atom]:
+    """The atoms of terms, as written there."""
+    return list(dict.fromkeys(chain.from_iterable(map(_atoms, terms))))
+
+
+def _atoms(term: Term) -> Iterator[Atom]:
+    match term:
+        case All(parts) | Some(parts):
+            yield from chain.from_iterable(map(_atoms, parts))
+        case Sometime(part) | Always(part) | HowOften(part=part):
+            yield from _atoms(part)
+        case Own(expression=e) if e.type is Type.BOOLEAN:
+            return
+        case _:
+            yield term
+
+
+def _ever(signal: Expression, kinds: Iterable[Values], possible: Possible) -> Iterator[Term]:
+    """A signal has such a value at some point, or always."""
+    for values in kinds:
+        literal = Says(signal, values)
+        yield Sometime(literal)
+        if not possible.lasts(literal):
+            yield Always(literal)
+
+
+def _kinds(column: Column, misses: bool) -> Iterator[Values]:
+    missing: Values = Reals((), True)
+    if column.type is ColumnType.BOOLEAN:
+        yield Truths(True, False, False)
+        yield Truths(False, True, False)
+        missing = Truths(False, False, True)
+    elif column.type is ColumnType.CATEGORICAL:
+        for level in column.levels[:_MOST_LEVELS]:
+            yield Names(frozenset({level}), False, False)
+            yield Names(frozenset({level}), True, misses)
+        missing = Names(frozenset(), False, True)
+    if misses:
+        yield missing
+
+
+# ---- What few words might say of a leaf: parts of what is true of it, and short sentences about the same columns.
+
+_MOST_COST = 12  # a costlier term takes more words than a headline has
+_MOST_PIECES = 40  # of one claim
+_MOST_RUNNERS_UP = 4  # of one node
+
+
+def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> dict[Term, int]:
+    """Short terms that follow from all claims together, for every possible record, with their costs.
+
+    `whole` says the same as all claims. What a grammar says in its own words is not taken apart.
+    """
+    if not all(map(_in_common_words, claims)):
+        return {}
+    terms = [whole, *(taken_apart(claim, possible) for claim in claims)]
+    return short(chain([whole], *(_pieces(term, possible, implied=True) for term in terms)))
+
+
+def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]]:
+    """Terms about columns of the tree: parts of its formulas and their runners-up, and terms made from their atoms.
+
+    The opposite of each is as good a term. Both may be true or false of the records of any leaf; the longest record has
+    `longest` steps. Also returns the signals that these formulas compare with constants.
+    """
+    possible = Possible(tree.missing, tree.static)
+    others = (
+        rounded(other.formula.expression, DIGITS) for node in tree.nodes for other in node.runners_up[:_MOST_RUNNERS_UP]
+    )
+    known = (e for e in others if all(name in tree.schema for name in e.attributes()))
+    own = list(filter(_in_common_words, (node.formula.expression for node in tree.nodes)))
+    formulas = dict.fromkeys(chain(own, filter(_in_common_words, known)))
+    terms = (taken_apart(e, possible) for e in formulas)
+    atoms = atoms_of(taken_apart(e, possible, truth) for e in own for truth in (True, False))
+    made = observed(tree.schema.values(), atoms, longest, possible)
+    found = dict.fromkeys(chain(*(_pieces(term, possible, implied=False) for term in terms), made))
+    return [term for term in found if not _is_settled(term)], signals_asked(tree.schema.values(), atoms)
+
+
+def _in_common_words(e: Expression) -> bool:
+    """What a grammar says in its own words is not taken apart."""
+    return all(part.english is None for part in e.walk())
+
+
+def short(terms: Iterable[Term]) -> dict[Term, int]:
+    """The terms that may have few words, with their costs."""
+    costs = {term: cost(term) for term in dict.fromkeys(terms) if not _is_settled(term)}
+    return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
+
+
+def _is_settled(term: Term) -> bool:
+    """Whether a term is true, or false, of everything, as a runner-up with rounded constants may be."""
+    return term in (TRUE, FALSE) or (isinstance(term, Sometime | Always | HowOften) and _is_settled(term.part))
+
+
+def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:
+    """Small terms made of parts of a term; `implied`: only those that follow from it."""
+    for claim in term.parts if isinstance(term, All) else (term,):
+        yield claim
+        yield from islice(_within(claim, possible, implied), _MOST_PIECES)
+
+
+def _within(term: Term, possible: Possible, implied: bool) -> Iterator[Term]:
+    """One part of a list, or two; but all parts of an "or" if the result must follow."""
+    found: Iterable[Term] = (term,)
+    match term:
+        case Some(parts) if implied:
+            ways = product(*(list(islice(_within(part, possible, implied), 3)) for part in parts))
+            found = (joined(Some, way, possible) for way in ways)
+        case All(parts) | Some(parts):
+            pieces = [list(islice(_within(part, possible, implied), 3)) for part in parts]
+            pairs = (pair for a, b in combinations(pieces, 2) for pair in product(a, b))
+            found = chain(chain.from_iterable(pieces), (joined(type(term), pair, possible) for pair in pairs))
+        case Sometime(part) | Always(part):
+            found = map(type(term), _within(part, possible, implied))
+    return (piece for piece in found if piece not in (TRUE, FALSE))

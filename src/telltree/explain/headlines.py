@@ -1,0 +1,457 @@
+"""Headlines and short descriptions: for each leaf, a few words that tell its records from others."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, cached_property
+from heapq import heappop, heappush
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.engine import Formula
+from telltree.engine.three_valued import surely
+from telltree.english import cost, repeats, say
+from telltree.english.possible import Possible, joined
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    All,
+    Always,
+    HowOften,
+    Interval,
+    Reals,
+    Says,
+    Some,
+    Sometime,
+    Term,
+    subjects,
+)
+from telltree.explain.candidates import Bounds, Seen, Ways, implied, nearly_asked, short
+from telltree.logic import Expression
+from telltree.logic.expression import rounded
+from telltree.panel import Panel
+from telltree.tree.tree import Branch, Condition, Headline, Leaf, Node, Tree, UnsureBranch, are_siblings
+
+# ---- Short descriptions: what tells a leaf's training records from all others, without parts that do not matter for
+# them.
+#
+# Each question on the path to a leaf was chosen to split the records that reached it. Among all training records, some
+# answers, or parts of them, follow from the others. Without these, the description is true of the same training
+# records; for other records it may differ from the whole description.
+
+_MOST_TRIED = 60  # shorter forms of one claim at a time
+_DIGITS = (2, 3, 4)
+_WORTH_SAVING = 0.2  # share of the words; saving less is not worth a description that is exact only for these records
+
+
+def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
+    """For each leaf, in order, a formula with at least a fifth fewer words that is true of exactly its records here.
+
+    None if none was found, if a question has a constant answer, if a grammar has its own words for a formula on the
+    path, which may mention every part, or if an answer on it is unknown of some of its records.
+    """
+    return shortened(Ways(tree), Seen(tree, panel))
+
+
+def shortened(ways: Ways, seen: Seen) -> list[Formula | None]:
+    """The same, given the paths and the records."""
+    work = _Shortening(ways, seen)
+    own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in ways.claims]
+    unsure = [any(_is_unsure(branch) for branch in branches) for _, branches in ways.tree.leaves]
+    return [
+        None if own or doubt or not claims else work.of(leaf)
+        for leaf, (claims, own, doubt) in enumerate(zip(ways.claims, own_words, unsure, strict=True))
+    ]
+
+
+def _is_unsure(branch: Branch) -> bool:
+    """Tell whether training records went this way of which the claim is unknown."""
+    return isinstance(branch, UnsureBranch) and branch.takes_unknown and branch.node.doubt is not None
+
+
+class _Shortening:
+    def __init__(self, ways: Ways, seen: Seen) -> None:
+        self._ways, self._seen = ways, seen
+        tree = ways.tree
+        self._answers = dict(zip((node.formula for node in tree.nodes), seen.answers, strict=True))
+
+    def of(self, leaf: int) -> Formula | None:
+        """A formula with fewer words for the records of a leaf, counted from 0."""
+        _, branches = self._ways.tree.leaves[leaf]
+        terms = [self._ways.term(claim) for claim in self._ways.claims[leaf]]
+        if any(term in (TRUE, FALSE) for term in terms):
+            return None  # it needs no words
+        truth = np.array([self._answers[f] == answer for f, answer in branches])
+        wanted: NDArray[np.bool_] = np.logical_and.reduce(truth)
+        kept = list(range(len(terms)))
+        for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
+            rest = [j for j in kept if j != i]
+            if rest and np.array_equal(truth[rest].all(axis=0), wanted):
+                kept = rest
+        for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
+            open_to = np.logical_and.reduce(truth[[j for j in kept if j != i]])  # the rest is excluded already
+            terms[i], truth[i] = self._without_parts(terms[i], truth[i], open_to, wanted)
+        short = joined(All, [terms[i] for i in kept], self._ways.possible)
+        return self._if_shorter(short, leaf, wanted)
+
+    def _without_parts(
+        self, term: Term, truth: NDArray[np.bool_], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
+    ) -> tuple[Term, NDArray[np.bool_]]:
+        """The term without parts that change no answer among the records it must decide, and its answers for all
+        records.
+
+        The costliest parts are dropped first.
+        """
+        if np.array_equal(open_to, wanted):
+            return term, truth
+        while True:
+            tried = [one for one in dict.fromkeys(_shorter(term, self._ways.possible)) if one not in (TRUE, FALSE)]
+            now = cost(term)
+            costs = {one: paid for one in tried if (paid := cost(one)) < now}
+            tried = sorted(costs, key=costs.__getitem__)[:_MOST_TRIED]
+            found = self._first_alike([self._ways.written(one) for one in tried], open_to, wanted)
+            if found is None:
+                return term, truth
+            term, truth = tried[found[0]], found[1]
+
+    def _first_alike(
+        self, tried: list[Expression], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
+    ) -> tuple[int, NDArray[np.bool_]] | None:
+        """The index of the first formula that is true of exactly the wanted records among those it must decide, and its
+        answers for all records. The sample rules out most others quickly.
+        """
+        sample = self._seen.sample
+        likely = ((sample.truth(tried) & open_to[sample.rows]) == wanted[sample.rows]).all(axis=1)
+        for place in np.flatnonzero(likely).tolist():
+            truth: NDArray[np.bool_] = self._seen.truth([tried[place]])[0]
+            if np.array_equal(truth & open_to, wanted):
+                return place, truth
+        return None
+
+    def _if_shorter(self, short: Term, leaf: int, wanted: NDArray[np.bool_]) -> Formula | None:
+        """The formula with few digits, if it has a fifth fewer words than the whole."""
+        whole, formula = self._ways.whole(leaf), self._ways.written(short)
+        if cost(short) >= cost(whole):
+            return None
+        words = self._ways.words(self._ways.term(formula))
+        fewer = words <= (1 - _WORTH_SAVING) * self._ways.words(whole)
+        return Formula(self._fewer_digits(formula, wanted)) if fewer else None
+
+    def _fewer_digits(self, formula: Expression, wanted: NDArray[np.bool_]) -> Expression:
+        """The formula with rounded constants, if its answers stay the same."""
+        tried = [rounded(formula, digits) for digits in _DIGITS]
+        found = self._first_alike(tried, np.ones_like(wanted), wanted)
+        return formula if found is None else tried[found[0]]
+
+
+def _shorter(term: Term, possible: Possible) -> Iterator[Term]:
+    """The term with one part of a list, or one bound of an interval, left out."""
+    match term:
+        case All(parts) | Some(parts):
+            for i, part in enumerate(parts):
+                yield joined(type(term), (*parts[:i], *parts[i + 1 :]), possible)
+                for other in _shorter(part, possible):
+                    yield joined(type(term), (*parts[:i], other, *parts[i + 1 :]), possible)
+        case Sometime(part) | Always(part):
+            yield from (type(term)(other) for other in _shorter(part, possible) if other not in (TRUE, FALSE))
+        case HowOften(part=part, times=times):
+            yield from (HowOften(other, times) for other in _shorter(part, possible) if other not in (TRUE, FALSE))
+        case Says(signal=signal, values=Reals() as values):
+            yield from (Says(signal, other) for other in _fewer_bounds(values))
+
+
+def _fewer_bounds(values: Reals) -> Iterator[Reals]:
+    intervals, missing = values.intervals, values.missing
+    if missing and intervals:
+        yield Reals(intervals, False)
+    if len(intervals) > 1:
+        yield from (Reals((*intervals[:i], *intervals[i + 1 :]), missing) for i in range(len(intervals)))
+    elif intervals and intervals[0].bounded_below and intervals[0].bounded_above:
+        (one,) = intervals
+        yield Reals((Interval(one.low, with_low=one.with_low),), missing)
+        yield Reals((Interval(high=one.high, with_high=one.with_high),), missing)
+
+
+# ---- Headlines: for each leaf the short formula that best tells its records from all others.
+#
+# An exact description of a leaf is often long. Parts of it are also true of all records of the leaf, and of some
+# others; other short formulas about columns of the tree are true of most of them. How well a formula tells a leaf from
+# the rest is the share of the leaf's records it is true of, minus the share of all other records. If that is at least
+# one half, and few words say it, the best such formula is the headline. It is chosen by a sample of the records
+# (`explain/candidates.py`); the counts that are reported with it are over all records.
+
+WORDS = 15
+APART = 0.5  # least difference between a headline's share of the leaf's records and its share of all others
+_BESIDE = 20.0  # penalty, in percent of all records, for being true of all the sibling's records
+_UNSURE = 5.0  # penalty, in percent of the records, if the formula does not follow from the leaf's own
+_WORTH = 2.0  # penalty, in percent of the records, for each unit of cost
+_MOST_RANKED = 300  # formulas that are not specific to one leaf
+_MOST_PAIRED = 20  # formulas of one leaf to join in pairs
+_MOST_SAID = 40  # formulas of one leaf whose words are counted
+_MOST_ALIKE = 4  # formulas with equal answers
+_SAVED = 5  # words by which a sentence, or two on one subject, may be shorter than their parts
+_MOST_LEAVES = 200  # nobody reads a larger tree leaf by leaf
+
+
+def with_headlines(tree: Tree, panel: Panel) -> Tree:
+    """The tree with a headline and a short description at each leaf that has them.
+
+    `panel` has the training records. No two headlines are true of the same ones, and those that tell a leaf from its
+    sibling are preferred.
+    """
+    if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
+        return tree
+    ways, seen = Ways(tree), Seen(tree, panel)
+    found = _told_apart(_Choice(ways, seen))
+    told = iter([(found.get(number), short) for number, short in enumerate(shortened(ways, seen), 1)])
+    occurring, numbers = _Occurring(ways, seen), iter(range(len(tree.leaves)))
+
+    def below(node: Node | Leaf) -> Node | Leaf:
+        if isinstance(node, Leaf):
+            headline, short = next(told)
+            return replace(
+                node, headline=headline, short=short, conditions=occurring.of(next(numbers), headline, short)
+            )
+        return replace(node, true=below(node.true), false=below(node.false))
+
+    return replace(tree, root=below(tree.root))
+
+
+class _Occurring:
+    """How often what the sentences about leaves depend on occurs."""
+
+    def __init__(self, ways: Ways, seen: Seen) -> None:
+        self._ways, self._seen = ways, seen
+        self._conditions = cache(ways.tree.conditions)
+        self._true = cache(lambda formula: seen.true(formula)[1])
+
+    def of(self, leaf: int, headline: Headline | None, short: Formula | None) -> tuple[Condition, ...]:
+        """The conditions of all sentences about a leaf, counted from 0."""
+        own = (headline.formula.expression if headline is not None else None, short.expression if short else None)
+        path = self._ways.claims[leaf]
+        sentences = [path, *([claim] for claim in (*path, *own) if claim is not None)]
+        found = dict.fromkeys(chain.from_iterable(self._conditions(*claims) for claims in sentences))
+        return tuple(Condition(Formula(formula), int(self._true(formula)[leaf])) for formula in found)
+
+
+def _told_apart(choice: "_Choice") -> dict[int, Headline]:
+    """The best headline for each leaf, by number; if several leaves want the same, the one it suits best gets it."""
+    offers = {number: choice.offers(number) for number in range(1, len(choice.ways.tree.leaves) + 1)}
+    waiting = [(offer, number) for number in offers if (offer := next(offers[number], None)) is not None]
+    found: dict[int, Headline] = {}
+    taken: set[bytes] = set()
+    while waiting:
+        best = min(waiting, key=lambda one: (one[0][0], one[1]))
+        waiting.remove(best)
+        (_, answers, headline), number = best
+        if answers not in taken:
+            taken.add(answers)
+            found[number] = headline
+        elif (offer := next(offers[number], None)) is not None:
+            waiting.append((offer, number))
+    return found
+
+
+class _Candidates(NamedTuple):
+    """Formulas, and what is known of them."""
+
+    parts: list[tuple[Term, ...]]
+    """For each candidate one term, or two that must both be true."""
+    costs: NDArray[np.int64]
+    sure: NDArray[np.bool_]
+    """Whether each is true of every possible record of the leaf."""
+    answers: NDArray[np.uint8]
+    """Answers on the sample, as bits."""
+    true: NDArray[np.float64]
+    """How many records of each leaf they are true of, estimated from the sample."""
+
+    def distinct(self) -> "_Candidates":
+        """The cheapest few of the candidates with equal answers: their words are counted only later."""
+        alike: dict[bytes, list[int]] = {}
+        for i in np.argsort(self.costs, kind="stable").tolist():
+            alike.setdefault(self.answers[i].tobytes(), []).append(i)
+        return self.at(np.array(sorted(i for places in alike.values() for i in places[:_MOST_ALIKE]), np.int64))
+
+    def at(self, places: NDArray[np.int64]) -> "_Candidates":
+        """The candidates at these indices."""
+        parts = [self.parts[i] for i in places.tolist()]
+        return _Candidates(parts, self.costs[places], self.sure[places], self.answers[places], self.true[places])
+
+    def joined(self, other: "_Candidates") -> "_Candidates":
+        """These and others together."""
+        return _Candidates(
+            [*self.parts, *other.parts],
+            np.concatenate((self.costs, other.costs)),
+            np.concatenate((self.sure, other.sure)),
+            np.concatenate((self.answers, other.answers)),
+            np.concatenate((self.true, other.true)),
+        )
+
+
+class _Choice:
+    """The possible headlines of each leaf of a tree, by its training records."""
+
+    def __init__(self, ways: Ways, seen: Seen) -> None:
+        self.ways, self._seen = ways, seen
+
+    def offers(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:
+        """Headlines for a leaf, the best first, each with its penalty and its answers."""
+        members = int(self._seen.support[number - 1])
+        elsewhere = len(self._seen.records) - members
+        if not members or not elsewhere:
+            return
+        others = self._others.at(np.argsort(self._against(self._others, number), kind="stable")[:_MOST_RANKED])
+        singles = self._implied(number).joined(others)
+        order = np.argsort(self._against(singles, number), kind="stable").tolist()
+        short = (i for i in order if self.ways.roughly(singles.parts[i][0]) < WORDS)
+        every = singles.joined(self._pairs(singles.at(np.array(list(islice(short, _MOST_PAIRED)), np.int64))))
+        against = self._against(every, number)
+        told = _tells(every.true, number, members, elsewhere)
+        order = np.argsort(against, kind="stable").tolist()
+        sayable = (i for i in order if told[i] and self._may_be_short(every.parts[i]))
+        waiting: list[tuple[float, int, bytes, Headline]] = []  # those that are empty of some records
+        for i in self._plainest_first(list(islice(sayable, _MOST_SAID)), every):
+            formula = self._in_few_words(every.parts[i], number)
+            if formula is None:
+                continue
+            truth, true = self._seen.true(formula.expression)
+            inside, empty = int(true[number - 1]), self._said_of_nothing(formula, truth, number)
+            true[number - 1] -= empty
+            if not _tells(true, number, members, elsewhere):
+                continue
+            headline = Headline(formula, int(true.sum()) - inside + empty, elsewhere, members - inside)
+            heappush(waiting, (float(against[i]) + 100 * empty / members, i, np.packbits(truth).tobytes(), headline))
+            while waiting and waiting[0][0] <= against[i]:
+                penalty, _, answers, headline = heappop(waiting)
+                yield penalty, answers, headline
+        for penalty, _, answers, headline in sorted(waiting, key=lambda offer: offer[:2]):
+            yield penalty, answers, headline
+
+    def _said_of_nothing(self, formula: Formula, truth: NDArray[np.bool_], number: int) -> int:
+        """How many records of a leaf a formula is true of only because its condition never occurs in them."""
+        conditions = self.ways.tree.conditions(formula.expression)
+        if not conditions:
+            return 0
+        occurs = self._seen.truth(conditions).all(axis=0)
+        return int(np.count_nonzero(truth & ~occurs & (self._seen.clusters == number)))
+
+    def _plainest_first(self, places: list[int], every: _Candidates) -> list[int]:
+        """The indices in the same order, but of candidates with equal answers the one with the fewest words first."""
+        alike: dict[bytes, list[int]] = {}
+        for i in places:
+            alike.setdefault(every.answers[i].tobytes(), []).append(i)
+
+        def words(i: int) -> float:
+            return _WORTH * sum(map(self.ways.roughly, every.parts[i])) + _UNSURE * (not every.sure[i])
+
+        return [i for same in alike.values() for i in sorted(same, key=words)]
+
+    def _implied(self, number: int) -> _Candidates:
+        terms = self._own[number - 1]
+        answers = self._own_answers[np.array([self._own_places[term] for term in terms], np.int64)]
+        return self._candidates(list(terms), list(terms.values()), answers, sure=True)
+
+    @cached_property
+    def _own(self) -> list[dict[Term, int]]:
+        """What follows from the path to each leaf."""
+        ways = self.ways
+        return [implied(ways.whole(leaf), claims, ways.possible) for leaf, claims in enumerate(ways.claims)]
+
+    @cached_property
+    def _own_places(self) -> dict[Term, int]:
+        return {term: place for place, term in enumerate(dict.fromkeys(chain.from_iterable(self._own)))}
+
+    @cached_property
+    def _own_answers(self) -> NDArray[np.uint8]:
+        sample = self._seen.sample
+        return sample.packed(sample.truth([self.ways.written(term) for term in self._own_places]))
+
+    @cached_property
+    def _others(self) -> _Candidates:
+        """Candidates for any leaf: terms and their opposites, and bounds on signals."""
+        sample, possible = self._seen.sample, self.ways.possible
+        terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
+        truth = sample.truth([self.ways.written(term) for term in terms])
+        told: list[Term] = []
+        costs: list[int] = []
+        answers = []
+        for sides, found in ((terms, truth), ([possible.negated(term) for term in terms], ~truth)):
+            kept, places = short(sides), {term: place for place, term in enumerate(sides)}
+            told += kept
+            costs += kept.values()
+            answers.append(found[np.array([places[term] for term in kept], np.int64)])
+        bounds = Bounds(sample, possible)
+        for alike, found in chain.from_iterable(map(bounds.of, signals)):
+            told += alike
+            costs += [cost(term) for term in alike[:1]] * len(alike)
+            answers.append(found)
+        return self._candidates(told, costs, sample.packed(np.concatenate(answers)), sure=False).distinct()
+
+    def _candidates(
+        self, terms: list[Term], costs: list[int], answers: NDArray[np.uint8], *, sure: bool
+    ) -> _Candidates:
+        true, all_sure = self._seen.sample.true(answers), np.full(len(terms), sure)
+        return _Candidates([(term,) for term in terms], np.array(costs, np.int64), all_sure, answers, true)
+
+    def _pairs(self, singles: _Candidates) -> _Candidates:
+        first, second = np.triu_indices(len(singles.parts), 1)
+        answers = singles.answers[first] & singles.answers[second]
+        return _Candidates(
+            [singles.parts[a] + singles.parts[b] for a, b in zip(first.tolist(), second.tolist(), strict=True)],
+            singles.costs[first] + singles.costs[second],
+            singles.sure[first] & singles.sure[second],
+            answers,
+            self._seen.sample.true(answers),
+        )
+
+    def _against(self, candidates: _Candidates, number: int) -> NDArray[np.float64]:
+        """The penalty of formulas as the headline of a leaf."""
+        true, costs, sure = candidates.true, candidates.costs, candidates.sure
+        members, beside = self._seen.support[number - 1], self._sibling(number)
+        inside = true[:, number - 1]
+        others = true.sum(axis=1) - inside
+        against = 100 * ((members - inside) / members + others / (len(self._seen.records) - members))
+        against += _WORTH * costs + _UNSURE * ~sure
+        if beside is not None:
+            against += _BESIDE * true[:, beside - 1] / max(1, self._seen.support[beside - 1])
+        found: NDArray[np.float64] = against
+        return found
+
+    def _sibling(self, number: int) -> int | None:
+        """The number of the leaf on the other side of the same question, if there is one."""
+        ways = {n: way for n, (_, way) in enumerate(self.ways.tree.leaves, 1)}
+        return next((n for n in (number - 1, number + 1) if n in ways and are_siblings(ways[n], ways[number])), None)
+
+    def _may_be_short(self, parts: tuple[Term, ...]) -> bool:
+        """Whether it may have few words; a sentence on one subject may be shorter than its parts."""
+        words = sum(map(self.ways.roughly, parts))
+        if words <= WORDS or words > WORDS + _SAVED:
+            return words <= WORDS
+        return len(parts) == 1 or len(set().union(*map(subjects, parts))) < len(parts)
+
+    def _in_few_words(self, parts: tuple[Term, ...], number: int) -> Formula | None:
+        """The formula, if it takes few words and does not repeat a branch on the way to a leaf with other digits."""
+        tree = self.ways.tree
+        formula = self.ways.written(joined(All, parts, self.ways.possible))
+        if tree.three_valued:  # what is unknown is not told as a fact
+            formula = self.ways.written(self.ways.term(surely(formula)))
+        term = self.ways.term(formula)
+        if self.ways.words(term) > WORDS:
+            return None
+        said = say(term, tree.schema, step=tree.step, missing=tree.missing)
+        branches = [self._says(claim) for claim in self.ways.claims[number - 1]]
+        repeated = said not in branches and any(repeats(said, branch) for branch in branches)
+        return Formula(formula) if len(said.split()) <= WORDS and not repeated else None
+
+    @cached_property
+    def _says(self) -> Callable[[Expression], str]:
+        return cache(self.ways.tree.says)
+
+
+def _tells(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:
+    """Whether formulas tell a leaf from all others, given how many records of each leaf they are true of."""
+    inside = true[..., number - 1]
+    told: NDArray[np.bool_] = inside >= ((true.sum(axis=-1) - inside) / elsewhere + APART) * members
+    return told

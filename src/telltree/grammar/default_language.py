@@ -1,0 +1,663 @@
+"""The default language: a grammar whose words and constants suit the records at hand."""
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.checks import require_whole
+from telltree.errors import SettingsError
+from telltree.grammar.parser import parse_grammar
+from telltree.grammar.syntax_tree import (
+    Alternative,
+    Apply,
+    Call,
+    Comparison,
+    Constant,
+    Definition,
+    Name,
+    Source,
+    Supply,
+)
+from telltree.logic import Shape
+from telltree.logic.operators import (
+    ABS,
+    CHANGE,
+    COUNT,
+    DISTANCE,
+    ELAPSED,
+    EQUAL,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    MISSING,
+    NOT,
+    OR,
+    Operator,
+)
+from telltree.logic.shapelet import distances
+from telltree.panel import Column, ColumnType, Panel, unusable
+from telltree.panel.dates import UNITS
+from telltree.panel.statistics import Statistics
+from telltree.panel.store import is_missing
+from telltree.text import counted
+
+# ---- Groups of levels that occur together in a sentence, for columns with many levels.
+
+_MOST_IN_GROUP = 8
+"""The most levels that one sentence lists, the most common ones. This many fit within three nested operators."""
+
+
+def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) -> list[tuple[str, ...]]:
+    """The most common levels, each by itself, and for each class the levels that occur more often with it.
+
+    A level occurs in a record if it is the value of some step. Without labels there are no classes, so no groups.
+    """
+    levels = panel.schema[name].levels
+    met = _met(panel, name, len(levels))
+    often = met.sum(axis=0)
+    common = [int(code) for code in np.argsort(-often, kind="stable") if often[code]]
+    groups: list[tuple[int, ...]] = [(code,) for code in common[:single]]
+    for own in [] if labels is None else [labels == label for label in np.unique(labels)]:
+        if not own.all():
+            with_class = [code for code in common if met[own, code].mean() > met[~own, code].mean()]
+            groups.append(tuple(with_class[:_MOST_IN_GROUP]))
+    kept = dict.fromkeys(group for group in groups if 0 < len(group) < len(common))
+    return [tuple(levels[code] for code in group) for group in kept]
+
+
+def _met(panel: Panel, name: str, levels: int) -> NDArray[np.bool_]:
+    """Whether each record has each level at some step: records × levels."""
+    return np.concatenate([_met_in(part, name, levels) for part in panel.parts()])
+
+
+def _met_in(part: Panel, name: str, levels: int) -> NDArray[np.bool_]:
+    codes = part.stacked(name)
+    records = np.repeat(np.arange(len(part)), part.lengths)
+    known = codes >= 0
+    met = np.zeros((len(part), levels), np.bool_)
+    met[records[known], codes[known]] = True
+    return met
+
+
+# ---- How much sentences tell of the classes of records, each by itself: which kinds of them earn their place.
+
+Floats = NDArray[np.float64]
+
+
+class Telling:
+    """Sentences of one kind, and how much the best of them tells of each class.
+
+    `most` has for each class the bits by which its best sentence shortens the message that tells which records are of
+    this class. A tree of many classes asks many questions, so each class is looked at by itself.
+    """
+
+    def __init__(self, labels: NDArray[Any] | None) -> None:
+        """Take the label of each record; without labels there is nothing to tell."""
+        codes = np.zeros(0, np.intp) if labels is None else np.unique(labels, return_inverse=True)[1]
+        self._own = np.eye(codes.max(initial=0) + 1)[codes]  # records × classes
+        self._total = self._own.sum(axis=0)
+        self.most: Floats = np.zeros(len(self._total))
+
+    def note(self, truth: NDArray[np.bool_]) -> None:
+        """Note of sentences whether each is true of each record: records × sentences."""
+        true, records = truth.T.astype(np.float64) @ self._own, np.float64(len(truth))
+        side = truth.sum(axis=0)[:, None].astype(np.float64)
+        left = _bits(true, side) + _bits(self._total - true, records - side)
+        told = _bits(self._total, records) - left
+        self.most = np.maximum(self.most, told.max(axis=0, initial=0.0))
+
+    def exceeds(self, other: "Telling") -> bool:
+        """Whether some class is told better than by the best of other sentences."""
+        return bool(np.any(self.most > other.most))
+
+
+def _bits(own: Floats, records: Floats | np.float64) -> Floats:
+    """The bits that tell which of so many records are of a class, if so many are."""
+    told: Floats = _spread(own, records) + _spread(records - own, records)
+    return told
+
+
+def _spread(part: Floats, whole: Floats | np.float64) -> Floats:
+    some = np.maximum(part, 1.0)  # 0 × log 0 is 0
+    spread: Floats = part * np.log2(np.maximum(whole, 1.0) / some)
+    return spread
+
+
+# ---- What a language takes its constants from: a column, or what is made of one, some records at a time.
+
+Rows = Callable[[Panel], NDArray[Any]]  # the values of some records, one after another
+Change = Callable[[NDArray[Any]], NDArray[Any]]  # what becomes of values, step by step
+
+
+class Signal:
+    """One value a step of all records; where these come in parts, only one of them is looked at a time."""
+
+    def __init__(self, parts: Sequence[Panel], rows: Rows) -> None:
+        """Take parts of a panel, and what to make of each; of a single one that is made once."""
+        self._parts = parts
+        self._rows = rows
+        if len(parts) == 1:
+            made = rows(parts[0])
+            self._rows = lambda _: made
+        self.statistics = Statistics([partial(self._rows, part) for part in parts])
+
+    def where(self, change: Change) -> "Signal":
+        """Give what becomes of the values step by step."""
+        return Signal(self._parts, lambda part: change(self._rows(part)))
+
+    def change(self, span: int) -> "Signal":
+        """Give how far the values are from those so many steps earlier, or near the start from a record's first."""
+        return Signal(self._parts, lambda part: _changes(self._rows(part), part, span))
+
+    def distances(self, shape: Shape) -> "Signal":
+        """Give how far the values are from a shape."""
+        return Signal(self._parts, lambda part: distances(self._rows(part), _numbers(part), shape))
+
+    def extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the least and the greatest finite value of each record."""
+        found = [_extremes(self._rows(part), part) for part in self._parts]
+        least, most = zip(*found, strict=True)
+        return np.concatenate(least), np.concatenate(most)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Give the number of steps of each record at which the values, which are truth values, are true."""
+        each = [np.add.reduceat(self._rows(part).astype(np.int64), _starts(part)) for part in self._parts]
+        return np.concatenate(each)
+
+
+def column_signal(panel: Panel, name: str) -> Signal:
+    """Give a column as it is encoded."""
+    return Signal(panel.parts(), lambda part: part.stacked(name))
+
+
+def elapsed_signal(panel: Panel) -> Signal:
+    """Give the time since the first step of each record; in steps, if no times are known."""
+    return Signal(panel.parts(), _elapsed)
+
+
+def _starts(part: Panel) -> NDArray[np.int64]:
+    starts: NDArray[np.int64] = np.cumsum(part.lengths) - part.lengths
+    return starts
+
+
+def _numbers(part: Panel) -> NDArray[np.int64]:
+    """The number of each step in its record."""
+    return np.arange(part.steps) - np.repeat(_starts(part), part.lengths)
+
+
+def _elapsed(part: Panel) -> NDArray[np.float64]:
+    times = part.stacked_times()
+    if times is None or part.period is not None:  # as the operator counts it
+        return np.asarray(_numbers(part) * (part.period or 1.0), np.float64)
+    elapsed: NDArray[np.float64] = times - np.repeat(times[_starts(part)], part.lengths)
+    return elapsed
+
+
+def _extremes(values: NDArray[Any], part: Panel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    finite, starts = np.isfinite(values), _starts(part)
+    least = np.minimum.reduceat(np.where(finite, values, np.inf), starts)
+    return least, np.maximum.reduceat(np.where(finite, values, -np.inf), starts)
+
+
+def _changes(values: NDArray[np.float64], part: Panel, span: int) -> NDArray[np.float64]:
+    before = np.maximum(np.arange(len(values)) - span, np.repeat(_starts(part), part.lengths))
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is missing
+        changes: NDArray[np.float64] = values - values[before]
+    return changes
+
+
+# ---- Cuts: constants that split the values of a signal in two, chosen without labels.
+
+_BAND = 0.05  # how far from the middle, as a share of the gap, a cut with fewer digits may be
+_FEW_DIGITS = 4  # of a time that is said as it is
+_HUMAN = ("d", "h", "min", "s", "ms")
+_NOISE = 1e-9  # a gap of such a share of the range is what arithmetic left between equal values
+
+
+def cuts(values: NDArray[Any] | Statistics, most: int) -> list[float]:
+    """At most so many numbers between the values: of each share of them, ordered by size, the middle of the widest gap.
+
+    Parts are equal in number, not in width, so that an outlier moves only its own cut, and a value that repeats is
+    separated from the others. In the widest gap, the fewest unseen records should fall on the wrong side.
+    """
+    numbers = values if isinstance(values, Statistics) else Statistics.of(np.asarray(values, np.float64))
+    count = numbers.extent.finite
+    if most < 1 or not count:
+        return []
+    aside = count // (4 * most)  # the widest gaps of all are those beside outliers
+    low, high = _chosen(numbers, most, aside)
+    if not len(low):
+        low, high = _chosen(numbers, most, 0)
+    return list(dict.fromkeys(map(roundest, low.tolist(), high.tolist())))
+
+
+def _chosen(numbers: Statistics, most: int, aside: int) -> tuple[Floats, Floats]:
+    """What is below and above the gaps to cut in: all if they are few, else of each share the widest.
+
+    Gaps with fewer than `aside` values on one side are passed over.
+    """
+    count, met = numbers.extent.finite, 0
+    low, high, rank = np.empty(0), np.empty(0), np.empty(0, np.int64)
+    for gaps in _gaps(numbers):
+        inner = slice(np.searchsorted(gaps[2], aside), np.searchsorted(gaps[2], count - aside, side="right"))
+        met += len(gaps[2][inner])
+        low, high, rank = (_after(kept, more[inner]) for kept, more in zip((low, high, rank), gaps, strict=True))
+        if met > most:
+            share, place = np.divmod(rank * most, count)
+            with np.errstate(over="ignore"):
+                widest = _widest(share, high - low, np.abs(place / count - 0.5))
+            low, high, rank = low[widest], high[widest], rank[widest]
+    return low, high
+
+
+def _gaps(numbers: Statistics) -> Iterator[tuple[Floats, Floats, NDArray[np.int64]]]:
+    """The values below and above each gap, in order, and how many values are below it; some at a time."""
+    least = 2 * _NOISE * (numbers.extent.high / 2 - numbers.extent.low / 2)
+    below, last = 0, np.empty(0)  # of what was before
+    for values, counts in numbers.in_order():
+        ordered = _after(last, values)
+        with np.errstate(over="ignore"):
+            at = np.flatnonzero(ordered[1:] - ordered[:-1] > least)
+        ranks = below + _after(np.zeros(len(last), np.int64), np.cumsum(counts))
+        yield ordered[at], ordered[at + 1], ranks[at]
+        below, last = int(ranks[-1]), ordered[-1:]
+
+
+def _after(some: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate((some, more)) if len(some) else more
+
+
+def _widest(share: NDArray[Any], width: Floats, off_centre: Floats) -> NDArray[np.intp]:
+    """Of each share, which come in order, the widest gap; of several the most central, and of those the first."""
+    begins = np.empty(len(share), np.bool_)
+    begins[0] = True
+    np.not_equal(share[1:], share[:-1], out=begins[1:])
+    first = np.flatnonzero(begins)
+    widest = np.flatnonzero(width == np.maximum.reduceat(width, first)[np.cumsum(begins) - 1])
+    if len(widest) == len(first):
+        return widest
+    ranked = widest[np.lexsort((off_centre[widest], share[widest]))]
+    return np.sort(ranked[np.unique(share[ranked], return_index=True)[1]])
+
+
+def roundest(low: float, high: float) -> float:
+    """The number with the fewest decimals near the middle of an open interval; the middle itself if there is none."""
+    middle, band = low + (high - low) / 2, (high - low) * _BAND
+    if not math.isfinite(high - low):  # the width of the interval overflows a float
+        return low / 2 + high / 2
+    if not (math.isfinite(middle) and band > 0):
+        return middle
+    for decimals in range(-math.ceil(math.log10(abs(middle) + band)) - 1, 17):
+        try:
+            found = round(middle, decimals)
+        except OverflowError:  # no larger numbers to round to
+            continue
+        if abs(found - middle) <= band and low < found < high:
+            return found
+    return middle
+
+
+def said_time(low: float, high: float, unit: str) -> float:
+    """A time after one, up to another, that is easy to say: the other itself, unless it has many digits."""
+    clean = float(f"{high:.12g}")  # without what arithmetic left
+    if _digits(clean) <= _FEW_DIGITS and low < clean <= high:
+        return clean
+    sizes = [UNITS[larger] / UNITS[unit] for larger in _HUMAN] if unit in UNITS else []
+    size = next((size for size in sizes if high >= 2 * size), 1.0)
+    time = float(f"{_shortest(low / size, high / size) * size:.12g}")
+    return time if low < time <= high else high
+
+
+def _shortest(low: float, high: float) -> float:
+    """The greatest number up to `high` with the fewest decimals that is above `low`."""
+    for decimals in range(-15, 17):
+        found = math.floor(high * 10.0**decimals) / 10.0**decimals if abs(high) < 1e15 else high
+        if low < found <= high:
+            return found
+    return high
+
+
+def _digits(number: float) -> int:
+    return len(f"{abs(number):.15g}".partition("e")[0].replace(".", "").strip("0"))
+
+
+# ---- Shapes to look for: pieces of the records themselves, drawn at random.
+
+SHARES = (0.1, 0.2, 0.4)
+"""How long a piece is, as a share of a typical record."""
+LEAST_STEPS, MOST_STEPS = 4, 64
+SHAPES, MANY_SHAPES = "shapes", 200
+"""What a user calls the default language with shapes, and how many it has."""
+_SEED = 0  # the same records always give the same language
+_MOST_WORK = 4_000_000_000  # numbers that are compared with shapes: some 20 s
+
+
+def drawn_shapes(panel: Panel, name: str, labels: NDArray[Any] | None, number: int) -> list[Shape]:
+    """At most so many shapes of a column, of several lengths, from records of all classes in turn.
+
+    Pieces with missing values, and those that are flat, are none.
+    """
+    lengths, rng = _lengths(panel), np.random.default_rng(_SEED)
+    order = _in_turn(len(panel), labels, rng)
+    found: dict[Shape, None] = {}
+    for i in range(number if lengths else 0):
+        piece = _piece(panel, name, int(order[i % len(order)]), lengths[i % len(lengths)], rng)
+        shape = None if piece is None else Shape.of(piece)
+        if shape is not None:
+            found[shape] = None
+    return list(found)
+
+
+def affordable(panel: Panel, number: int) -> int:
+    """So many shapes, or as many as can be looked for in a short time; none where records are too short."""
+    work = panel.steps * sum(_lengths(panel)) / len(SHARES)
+    return min(number, int(_MOST_WORK / work)) if work else 0
+
+
+def _lengths(panel: Panel) -> list[int]:
+    """How many steps pieces have; none where records are too short for them."""
+    typical = int(np.median(panel.lengths)) if len(panel) else 0
+    wanted = [min(max(round(share * typical), LEAST_STEPS), MOST_STEPS) for share in SHARES]
+    return [steps for steps in dict.fromkeys(wanted) if steps < typical]
+
+
+def _in_turn(records: int, labels: NDArray[Any] | None, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The records in a random order, in which each class has its turn."""
+    order = rng.permutation(records)
+    turn = np.zeros(records)
+    for label in () if labels is None else np.unique(labels):
+        own = labels[order] == label  # type: ignore[index]  # there are labels, or no loop
+        turn[own] = np.arange(own.sum())
+    found: NDArray[np.intp] = order[np.argsort(turn, kind="stable")]
+    return found
+
+
+def _piece(panel: Panel, name: str, record: int, steps: int, rng: np.random.Generator) -> NDArray[np.float64] | None:
+    """Some steps of a record in a row, from anywhere in it; None if it has fewer."""
+    beyond = int(panel.lengths[record]) - steps
+    if beyond < 0:
+        return None
+    first = int(rng.integers(beyond + 1))
+    return panel[record : record + 1].stacked(name)[first : first + steps]
+
+
+# ---- The default language: a grammar whose words and constants suit the records at hand.
+#
+# `F(x > c)` depends on the largest value of a record, so its constants lie among the records' largest values.
+# Conditions that must hold at once, and those whose steps are counted, have constants among all values. Besides the
+# columns themselves, the language can say when something happened, how long it lasted, and how much a value changed.
+# Where records are few, it says how long only if that tells more of some class than all plain sentences do.
+
+_LESS, _GREATER = (LESS,), (GREATER,)
+_EITHER = (LESS, GREATER_EQUAL)  # complements: both come from one plane where nothing is missing
+_EACH_WAY = 0.1  # share of values that must lie on each side of 0 for absolute values to be of interest
+MOST_SHAPES = 10_000
+FEW_RECORDS = 100
+"""With fewer, chance finds durations that tell them apart, so these must tell more than plain sentences do."""
+_SINGLE_LEVELS = 8  # levels of one column that get an atom each
+_UNEVEN = 1.1  # ratio of longest to shortest record from which shares of a record say more than times
+
+
+@dataclass(frozen=True)
+class Richness:
+    """How many constants a column gets for each use, and over how many time spans its changes are taken."""
+
+    peaks: int
+    values: int
+    counted: int
+    counts: int
+    spans: int
+    changes: int
+
+    @classmethod
+    def of(cls, columns: int) -> "Richness":
+        """Fewer per column where there are many columns: the search space grows with both."""
+        if columns <= 12:
+            return cls(16, 8, 4, 4, 3, 8)
+        if columns <= 100:
+            return cls(16, 8, 3, 3, 2, 4)
+        return cls(8, 4, 2, 2, 1, 2) if columns <= 400 else cls(4, 3, 0, 0, 0, 0)
+
+
+def fitting_definitions(
+    panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None, shapes: int = 0
+) -> tuple[list[Definition], dict[str, str], str]:
+    """The language, with about so many shapes; the columns that it leaves out, and why; and what else it leaves out."""
+    require_whole("shapes", shapes, 0, MOST_SHAPES)
+    if isinstance(columns, str):
+        raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
+    left_out = {} if columns is not None else dict(unusable(panel))
+    for name in columns or ():
+        if name not in panel.schema:
+            raise SettingsError(f"columns: the panel has no column {name!r}")
+    used = [panel.schema[name] for name in columns or panel.schema if name not in left_out]
+    words = _Words(panel, labels, Richness.of(len(used)))
+    for column in used:
+        if not words.add(column):
+            left_out[column.name] = "its values do not differ"
+    if not words.own:
+        raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
+    words.add_when()
+    unsaid = words.weigh_durations()
+    words.add_looks([column for column in used if column.name not in left_out], shapes)
+    return words.definitions(), left_out, unsaid
+
+
+class _Words:
+    """The alternatives of each symbol, collected column by column."""
+
+    def __init__(self, panel: Panel, labels: NDArray[Any] | None, rich: Richness) -> None:
+        self._panel, self._labels, self._rich = panel, labels, rich
+        self._lasting = bool(len(panel) and panel.lengths.max() > 1)
+        typical = int(np.median(panel.lengths)) if len(panel) else 1
+        spans = (1, max(2, round(typical / 20)), max(4, round(typical / 6)))
+        self._spans = [span for span in dict.fromkeys(spans[: rich.spans]) if span < typical]
+        self.peak: list[Source] = []
+        self.own: list[Source] = []
+        self.change: list[Source] = []
+        self.when: list[Source] = []
+        self.look: list[Source] = []
+        self.long: list[Source] = []
+        self._weighed = labels is not None and self._lasting and rich.counts > 0 and len(panel) < FEW_RECORDS
+        self._plain, self._durations = (Telling(labels if self._weighed else None) for _ in range(2))
+
+    def add(self, column: Column) -> bool:
+        """Add what can be said of a column; False if there is nothing."""
+        before = len(self.own)
+        name, signal = Name(column.name, quoted=True), column_signal(self._panel, column.name)
+        if column.type is ColumnType.REAL:
+            self._add_real(column, name, signal)
+        elif column.type is ColumnType.BOOLEAN:
+            self._add_fact(name, signal, _is_true)
+            self._add_long(column, name, signal.where(_is_true))
+        else:
+            for fact, codes in self._levels(column, name, signal):
+                self._add_fact(fact, signal, functools.partial(np.isin, test_elements=codes))
+        extent = signal.statistics.extent
+        if extent.missing and (extent.finite or extent.below or extent.above):
+            missing = Call(MISSING.name, (name,))
+            self._add_fact(missing, signal, is_missing)
+            self._add_long(column, missing, signal.where(is_missing))
+        return len(self.own) > before
+
+    def _add_fact(self, fact: Source, signal: Signal, holds: Change) -> None:
+        both = [fact, Apply(NOT, (fact,))]
+        self.peak += both
+        self.own += both
+        if self._weighed:
+            steps = signal.where(holds).counts()
+            self._plain.note(np.stack([steps > 0, steps < self._panel.lengths], axis=1))
+
+    def _levels(self, column: Column, name: Name, signal: Signal) -> Iterator[tuple[Source, list[int]]]:
+        """Each level by itself, or of many the commonest, and those together that go with a class; and their codes."""
+        codes = {column.levels[code]: code for code in signal.statistics.codes() if code >= 0}
+        groups: Sequence[tuple[str, ...]] = [(level,) for level in codes]
+        if len(groups) > _SINGLE_LEVELS:
+            groups = together(self._panel, column.name, self._labels, _SINGLE_LEVELS)
+        for group in groups:
+            yield _joined([_is(name, level) for level in group]), [codes[level] for level in group]
+
+    def _add_real(self, column: Column, name: Name, signal: Signal) -> None:
+        rich, given, values = self._rich, column.thresholds, signal.statistics
+        least, most = signal.extremes()
+        self._add_peak(name, _GREATER, most, given or cuts(most, rich.peaks))
+        if not column.static:
+            self._add_peak(name, _LESS, least, given or cuts(least, rich.peaks))
+        self.own += _compared(name, _EITHER, given or cuts(values, rich.values))
+        if _both_ways(values):
+            size = signal.where(np.abs)
+            self._add_size(Call(ABS.name, (name,)), size, sorted({abs(bound) for bound in given or ()}))
+        if column.static or not self._lasting:
+            return
+        for bound in _some_of(given, rich.counted) if given else cuts(values, rich.counted):
+            above = signal.where(functools.partial(np.less, bound))
+            self._add_long(column, Comparison(_GREATER, name, Constant(float(bound))), above)
+        for span in self._spans:
+            self._add_change(Call(CHANGE.name, (name, Constant(float(span)))), signal.change(span))
+
+    def _add_peak(
+        self, name: Source, operators: tuple[Operator, ...], ends: NDArray[np.float64], constants: Sequence[float]
+    ) -> None:
+        """What the greatest value of a record exceeds, or the least falls below."""
+        self.peak += _compared(name, operators, constants)
+        if self._weighed:
+            compare = np.less if operators is _LESS else np.greater
+            self._plain.note(compare.outer(ends, constants))
+
+    def _add_size(self, name: Source, size: Signal, given: Sequence[float]) -> None:
+        least, most = size.extremes()
+        self._add_peak(name, _GREATER, most, given or cuts(most, self._rich.peaks // 2))
+        self._add_peak(name, _LESS, least, given or cuts(least, self._rich.peaks // 2))
+        self.own += _compared(name, _EITHER, given or cuts(size.statistics, self._rich.values // 2))
+
+    def _add_change(self, name: Source, change: Signal) -> None:
+        least, most = change.extremes()
+        self._add_peak(name, _GREATER, most, cuts(most, self._rich.changes))
+        self._add_peak(name, _LESS, least, cuts(least, self._rich.changes))
+        self.change += _compared(name, _EITHER, cuts(change.statistics, self._rich.changes))
+
+    def _add_long(self, column: Column, condition: Source, holds: Signal) -> None:
+        """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
+        if column.static or not self._lasting or not self._rich.counts:
+            return
+        steps = holds.counts()
+        bounds = sorted({int(np.floor(bound)) for bound in cuts(steps, self._rich.counts)} - {0})
+        self.long += _compared(Call(COUNT.name, (condition,)), _GREATER, bounds)
+        if self._weighed:
+            self._durations.note(np.greater.outer(steps, bounds))
+
+    def weigh_durations(self) -> str:
+        """Leave out how long things last where records are few, and plain sentences tell as much of every class.
+
+        Returns what is to be told of that.
+        """
+        if not self.long or not self._weighed or self._durations.exceeds(self._plain):
+            return ""
+        self.long = []
+        records = counted(len(self._panel), "record")
+        return f"how long something lasts (of {records}, it tells no more than whether it happens)"
+
+    def add_when(self) -> None:
+        """How much time has passed, and, if records differ in length, which share of the record."""
+        if not self._lasting:
+            return
+        elapsed = elapsed_signal(self._panel).statistics
+        steps = elapsed.beside_each(cuts(elapsed, self._rich.values))
+        begun = {said_time(low, high, self._panel.time_unit or "") for low, high in steps}
+        self.when += _compared(Call(ELAPSED.name, ()), _EITHER, sorted(begun))
+        if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
+            self.when += _compared(Call(GONE.name, ()), _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+
+    @property
+    def _uneven_steps(self) -> bool:
+        return self._panel.step is not None and self._panel.step[0] is None
+
+    def add_looks(self, columns: Sequence[Column], shapes: int) -> None:
+        """What columns look like, the same number of shapes for each; bounds are cuts between how near records come."""
+        moving = [column for column in columns if column.type is ColumnType.REAL and not column.static]
+        each = -(-affordable(self._panel, shapes) // max(len(moving), 1))
+        for column in moving if each else ():
+            signal, name = column_signal(self._panel, column.name), Name(column.name, quoted=True)
+            for shape in drawn_shapes(self._panel, column.name, self._labels, each):
+                numbers = tuple(map(Constant, shape.values))
+                least, _ = signal.distances(shape).extremes()
+                distance = Call(DISTANCE.name, (name, *numbers), bounds=len(numbers))
+                self.look += _compared(distance, _LESS, cuts(least, self._rich.values))
+
+    def definitions(self) -> list[Definition]:
+        """The grammar. Its weights make simple sentences as common as all others together.
+
+        What clocks alone decide is told as how long a record is, if steps are of one length. If they differ, it has no
+        plain words, so something seen in the data is always asked for too.
+        """
+        look = ["Look"] if self.look else []
+        starts = [
+            *(["F(Peak) @2"] if self.peak else []),
+            *(f"F({symbol})" for symbol in look),
+            "F(Both) @2",
+            *(["Long"] if self.long else []),
+        ]
+        seen = ["Own @2", *(["Change"] if self.change else []), *look]
+        facts = [seen[0], *(["When"] if self.when else []), *seen[1:]]
+        first = "Seen" if self.when and self._uneven_steps else "Fact"
+        start, both, fact, *seen_alone = parse_grammar(
+            f"Start ::= {' | '.join(starts)}\n"
+            f"Both ::= {first} and Fact @2 | {first} and Both | {first} or Fact | ({first} or {first}) and Fact\n"
+            f"Fact ::= {' | '.join(facts)}\n" + (f"Seen ::= {' | '.join(seen)}\n" if first == "Seen" else "")
+        )
+        peak, own, when, change, looks, long = (
+            Definition(symbol, tuple(map(Alternative, sentences)))
+            for symbol, sentences in (
+                ("Peak", self.peak),
+                ("Own", self.own),
+                ("When", self.when),
+                ("Change", self.change),
+                ("Look", self.look),
+                ("Long", self.long),
+            )
+        )
+        return [d for d in (start, peak, both, fact, *seen_alone, own, when, change, looks, long) if d.alternatives]
+
+
+def _is_true(values: NDArray[Any]) -> NDArray[Any]:
+    truth: NDArray[np.bool_] = values == 1
+    return truth
+
+
+def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:
+    """At most `most` of them, evenly spread."""
+    return [constants[round(i)] for i in np.linspace(0, len(constants) - 1, min(most, len(constants)))]
+
+
+def _both_ways(values: Statistics) -> bool:
+    """Whether a column has many values on either side of 0, so that its size may matter more than its sign."""
+    below, above = values.beside(0.0)
+    return min(below, above) >= _EACH_WAY * max(values.extent.finite, 1)
+
+
+def _is(name: Name, level: str) -> Source:
+    return Comparison((EQUAL,), name, Constant(level))
+
+
+def _joined(facts: Sequence[Source]) -> Source:
+    """A disjunction of these, nested as a balanced tree: searches limit the depth."""
+    if len(facts) == 1:
+        return facts[0]
+    half = len(facts) // 2
+    return Apply(OR, (_joined(facts[:half]), _joined(facts[half:])))
+
+
+def _compared(signal: Source, operators: tuple[Operator, ...], constants: Sequence[float]) -> list[Source]:
+    return [Comparison(operators, signal, Supply("list", tuple(map(float, constants))))] if constants else []
+
+
+def _some(left_out: dict[str, str]) -> str:
+    told = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5]]
+    return ", ".join(told) + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "") or "nothing"

@@ -1,1 +1,0 @@
-"""Which rules wrote a formula: derivations, one by one and whole populations, and how they are drawn."""

@@ -1,1 +1,0 @@
-"""Languages that telltree writes itself, to suit the records at hand."""

@@ -1,0 +1,342 @@
+"""Bytes to model. Anything wrong with them is a ModelFormatError."""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+from telltree.errors import GrammarError, ModelFormatError, SettingsError, TelltreeError
+from telltree.grammar import Grammar
+from telltree.grammar.grammar import collecting_later
+from telltree.grammar.parser import check_size, has_more_parts
+from telltree.logic import UserFunction
+from telltree.models.document import (
+    MOST_PARTS,
+    BitsEntry,
+    Branch,
+    Common,
+    Document,
+    FloorEntry,
+    ForestDocument,
+    FrontEntry,
+    GiniSizeEntry,
+    GrammarEntry,
+    GrammarText,
+    HeadlineEntry,
+    LeafEntry,
+    MeasuredEntry,
+    ProofEntry,
+    RunnerUpEntry,
+    SearchEntry,
+    Settings,
+    TrainingEntry,
+    read_document,
+    read_tree,
+)
+from telltree.models.model import ForestModel, ForgottenFitness, ForgottenSearch, Model
+from telltree.models.predictor import (
+    DAMAGED,
+    FormulaReader,
+    check_shape,
+    column_of,
+    functions_of,
+    how_read_of,
+    known_schema,
+    question_of,
+    step_of,
+    target_of,
+    tree_of,
+)
+from telltree.panel import Schema
+from telltree.search import SEARCHES, Proof
+from telltree.text import counted
+from telltree.tree.criterion import Bits, GiniSize
+from telltree.tree.growth import LookAhead, Optimal
+from telltree.tree.pruning_path import Front, Measured, Score
+from telltree.tree.target import Target
+from telltree.tree.training import Training
+from telltree.tree.tree import Condition, Floor, Found, Headline, Leaf, Node, RunnerUp, Tree
+
+LONG_GRAMMAR = 20_000
+"""Words and signs; a longer one is read when it is first asked for."""
+_GROWTHS: dict[str, type[Optimal | LookAhead]] = {"Optimal": Optimal, "LookAhead": LookAhead}
+_QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
+_GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
+
+
+@collecting_later()
+def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
+    """The model in a file; `functions` are those that its formulas call."""
+    document = read_tree(content)
+    with _damage():
+        return _model(document, functions)
+
+
+@collecting_later()
+def decode_any(content: bytes, functions: Sequence[UserFunction] = ()) -> Model | ForestModel:
+    """The same; it may be a forest."""
+    document = read_document(content)
+    with _damage():
+        return _model(document, functions) if isinstance(document, Document) else _forest(document, functions)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """Whatever else is wrong is wrong with the file."""
+    try:
+        yield
+    except ModelFormatError:
+        raise
+    except TelltreeError as error:
+        raise ModelFormatError(f"{DAMAGED}: {error}") from error
+
+
+class _Read(NamedTuple):
+    """What files of trees and of forests have in common."""
+
+    called: dict[str, UserFunction]
+    schema: Schema
+    grammar: Grammar | None
+    target: Target
+    formulas: FormulaReader
+
+    @classmethod
+    def of(cls, document: Common, functions: Sequence[UserFunction]) -> "_Read":
+        if document.is_too_long():
+            raise ModelFormatError(
+                f"{DAMAGED}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; write it "
+                "anew"
+            )
+        called = functions_of(document.functions, functions)
+        schema = Schema(map(column_of, document.columns))
+        grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
+        formulas = FormulaReader(_speaking(document.grammar, grammar), schema, called)
+        return cls(called, schema, grammar, target_of(document), formulas)
+
+    def root(self, entries: Sequence[Branch | LeafEntry]) -> Node | Leaf:
+        """The tree that nodes in preorder make."""
+        check_shape(entries)
+        return _tree(iter(entries), self.formulas, self.target)
+
+    def training(self, kept: TrainingEntry) -> Training:
+        spread = {entry.signal: entry.deviation for entry in kept.spread}
+        return Training(self.schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread)
+
+
+def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
+    read, kept = _Read.of(document, functions), document.training
+
+    def grown(entries: Sequence[Branch | LeafEntry]) -> Tree:
+        return tree_of(document, read.schema, read.root(entries))
+
+    tree = dataclasses.replace(grown(document.tree), floors=tuple(map(_floor, document.floors)))
+    front = _front(tree if document.front is None else grown(document.front.tree), document.front)
+    place = document.front.taken if document.front else None
+    if place is None:
+        place = front.place_of(tree)
+    elif place >= len(front):
+        raise ModelFormatError(f"{DAMAGED}: it takes tree {place + 1} of {counted(len(front), 'tree')}")
+    return Model(
+        tree=tree.narrowed(),
+        front=front if place is None else front.taken(place, tree),
+        grammar=read.grammar,
+        training=read.training(kept),
+        interrupted=kept.interrupted,
+        named=kept.named,
+        parameters=_parameters(document.settings, read.grammar, read.schema, read.called),
+    )
+
+
+def _forest(document: ForestDocument, functions: Sequence[UserFunction]) -> ForestModel:
+    read, kept, settings = _Read.of(document, functions), document.training, document.settings
+    if len(document.counts) != len(read.target.parts) or not any(document.counts):
+        raise ModelFormatError(f"{DAMAGED}: it must have a count of training records for each class")
+    return ForestModel(
+        trees=_trees(document, read),
+        counts=tuple(document.counts),
+        n_trees=document.n_trees,
+        random_state=document.random_state,
+        grammar=read.grammar,
+        training=read.training(kept),
+        interrupted=kept.interrupted,
+        named=kept.named,
+        parameters=None if settings is None else _parameters(settings, read.grammar, read.schema, read.called),
+    )
+
+
+def _trees(document: ForestDocument, read: _Read) -> tuple[Tree, ...]:
+    """The trees, each with the columns that it asks about: what all have in common is made once, however many."""
+    known, kept = known_schema(document, read.schema), document.training
+    places = {name: place for place, name in enumerate(known)}
+    missing, step, how_read = frozenset(kept.missing), step_of(document), how_read_of(kept.how_read)
+    ways = {} if isinstance(how_read.how, str) else dict(how_read.how)
+
+    def grown(entries: Sequence[Branch | LeafEntry]) -> Tree:
+        tree = Tree(read.root(entries), known, missing, step, how_read)
+        used = {name for node in tree.nodes for name in node.formula.expression.attributes()}
+        if not used:
+            return tree
+        own = Schema(known[name] for name in sorted(used, key=places.__getitem__))
+        how = tuple((name, ways[name]) for name in sorted(used) if name in ways) or "last"
+        return dataclasses.replace(
+            tree, schema=own, how_read=dataclasses.replace(how_read, how=how) if ways else how_read
+        )
+
+    return tuple(map(grown, document.trees))
+
+
+def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunction]) -> Grammar:
+    word = _GROUP.search(_QUOTED.sub("", entry.text))
+    if word:  # a short text may stand for a million rules; files have them written out
+        raise ModelFormatError(f"{DAMAGED}: its grammar has the group {word[0]!r}, which should be written out")
+    check_size(entry.text, "its grammar", len(entry.columns))
+    columns = []
+    for column in entry.columns:
+        if isinstance(column, str) and column not in schema:
+            raise ModelFormatError(f"{DAMAGED}: its grammar mentions the column {column!r:.80}, which it does not have")
+        columns.append(schema[column] if isinstance(column, str) else column_of(column))
+    left_out = {one.column: one.reason for one in entry.left_out}
+    read = partial(_read_grammar, entry.text, Schema(columns), tuple(functions.values()), left_out)
+    return Grammar.unread(read) if _is_long(entry) else read()
+
+
+def _is_long(entry: GrammarEntry) -> bool:
+    """Whether a grammar takes so long to read that it is read only when it is asked for; prediction needs none."""
+    return has_more_parts((entry.text,), LONG_GRAMMAR)
+
+
+def _speaking(entry: GrammarEntry | None, grammar: Grammar | None) -> Grammar | None:
+    """The grammar whose words formulas may have; none if it is too long to be read for them."""
+    return None if entry is None or _is_long(entry) else grammar
+
+
+def _read_grammar(text: str, schema: Schema, functions: tuple[UserFunction, ...], left_out: dict[str, str]) -> Grammar:
+    try:
+        grammar = Grammar.parse_any(text, schema, functions)
+    except GrammarError as error:
+        raise ModelFormatError(f"{DAMAGED}: its grammar, {error}") from error
+    return dataclasses.replace(grammar, left_out=left_out)
+
+
+def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target: Target) -> Node | Leaf:
+    entry = next(waiting)
+    if isinstance(entry, LeafEntry):
+        short = None if entry.short is None else formulas.read(entry.short, spoken=False)
+        given = tuple(Condition(formulas.read(one.formula, spoken=False), one.members) for one in entry.conditions)
+        return Leaf(target.summary_of(entry.told), _headline(entry.headline, formulas), short, given)
+    formula, unknown = question_of(entry, formulas)
+    others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
+    true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)
+    found = None if entry.found is None else formulas.read(entry.found, spoken=False)
+    figures = float(entry.fitness), float(entry.gain), float(entry.margin)
+    return Node(formula, true, false, *figures, others, found, entry.naming, by_size, _proof(entry.proof), unknown)
+
+
+def _floor(entry: FloorEntry) -> Floor:
+    before, after = (Found(found.recall, found.precision) for found in (entry.before, entry.after))
+    return Floor(entry.label, entry.floor, entry.factor, before, after)
+
+
+def _proof(entry: ProofEntry | None) -> Proof | None:
+    if entry is None:
+        return None
+    return Proof(**entry.model_dump() | {"formulas": int(entry.formulas), "fitness": float(entry.fitness)})
+
+
+def _others(entries: Sequence[RunnerUpEntry], formulas: FormulaReader) -> tuple[RunnerUp, ...]:
+    return tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entries)
+
+
+def _headline(entry: HeadlineEntry | None, formulas: FormulaReader) -> Headline | None:
+    if entry is None:
+        return None
+    return Headline(formulas.read(entry.formula, spoken=False), entry.others, entry.elsewhere, entry.missed)
+
+
+def _front(whole: Tree, entry: FrontEntry | None) -> Front:
+    front = Front.of(whole)
+    if entry is None or not entry.scores:
+        return front
+    if len(entry.scores) != len(front):
+        raise ModelFormatError(
+            f"{DAMAGED}: it has {counted(len(entry.scores), 'score')} for {counted(len(front), 'tree')}"
+        )
+    return front.scored(
+        [Score(one.share, one.error, _measured(one.balanced), _measured(one.behind)) for one in entry.scores]
+    )
+
+
+def _measured(entry: MeasuredEntry | None) -> Measured | None:
+    return None if entry is None else Measured(entry.share, entry.error)
+
+
+def _parameters(
+    settings: Settings, grammar: Grammar | None, schema: Schema, functions: dict[str, UserFunction]
+) -> dict[str, Any]:
+    weights = settings.class_weight
+    unknown = [name for name in settings.functions if name not in functions]
+    if unknown:
+        raise ModelFormatError(f"{DAMAGED}: its settings name the function {unknown[0]!r:.80}, which it does not list")
+    return {
+        "grammar": _given_grammar(settings.grammar, grammar, schema, functions),
+        "search": _search(settings.search),
+        "fitness": _fitness(settings.fitness),
+        "max_depth": settings.max_depth,
+        "min_members": settings.min_members,
+        "min_gain": None if settings.min_gain is None else float(settings.min_gain),
+        "prevent_same_label": settings.prevent_same_label,
+        "centre": settings.centre,
+        "thresholds": settings.thresholds,
+        "as_derived": settings.as_derived,
+        "cv": settings.cv,
+        "simplicity": settings.simplicity,
+        "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
+        "recall": None if settings.recall is None else {one.label: one.recall for one in settings.recall},
+        "growth": None if settings.growth is None else _GROWTHS[settings.growth.name](settings.growth.pool),
+        "missing": settings.missing,
+        "functions": [functions[name] for name in settings.functions] or (),
+        "random_state": settings.random_state,
+    }
+
+
+def _given_grammar(
+    given: GrammarEntry | GrammarText | str | None,
+    grammar: Grammar | None,
+    schema: Schema,
+    functions: dict[str, UserFunction],
+) -> Grammar | str | None:
+    if isinstance(given, GrammarEntry):
+        return _grammar(given, schema, functions)
+    if isinstance(given, GrammarText):
+        return given.text
+    return None if given is None else grammar
+
+
+def _search(entry: SearchEntry | str | None) -> Any:
+    if not isinstance(entry, SearchEntry):
+        return None if entry is None else ForgottenSearch()
+    kind = next(known for known in SEARCHES.values() if known.name == entry.name).load()
+    known = {field.name for field in dataclasses.fields(kind)}
+    for name in entry.settings:
+        if name not in known:
+            raise ModelFormatError(f"{DAMAGED}: {entry.name} has no setting {name!r:.80}")
+    try:
+        return kind(**{name: _unless_word(value) for name, value in entry.settings.items()})
+    except SettingsError as error:
+        raise ModelFormatError(f"{DAMAGED}: {entry.name}: {error}") from None
+
+
+def _unless_word(value: Any) -> Any:
+    return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value
+
+
+def _fitness(entry: GiniSizeEntry | BitsEntry | str | None) -> Any:
+    match entry:
+        case GiniSizeEntry():
+            size = "nodes" if entry.size == "derivation nodes" else "terminals"
+            return GiniSize(**entry.model_dump() | {"size": size})
+        case BitsEntry():
+            return Bits(**entry.model_dump())
+    return None if entry is None else ForgottenFitness()

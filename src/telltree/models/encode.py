@@ -1,0 +1,326 @@
+"""Model to bytes: the same model gives the same bytes."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from telltree.engine import Formula
+from telltree.errors import ModelFormatError
+from telltree.grammar import Grammar
+from telltree.logic import UserFunction
+from telltree.models.document import (
+    FOREST,
+    FORMAT,
+    MOST_BYTES,
+    MOST_PARTS,
+    SIZES,
+    VERSION,
+    Document,
+    ForestDocument,
+    bounded,
+    checked,
+)
+from telltree.models.model import Common, ForestModel, Model
+from telltree.panel import Column, Schema
+from telltree.panel.how_read import HowRead, StepLength, clock_of, joint_reading
+from telltree.panel.schema import TEXTS
+from telltree.search import SEARCHES, Proof
+from telltree.tree.criterion import Bits, GiniSize
+from telltree.tree.pruning_path import Score
+from telltree.tree.tree import Floor, Headline, Leaf, Node, RunnerUp, Tree, Unknown
+
+_CANNOT = "this model cannot be saved"
+
+
+def encode(model: Model | ForestModel) -> bytes:
+    """The model file; ModelFormatError if the model holds what a file cannot, such as labels of unusual types."""
+    document = _readable(model) if isinstance(model, Model) else _readable_forest(model)
+    try:
+        text = json.dumps(document.written(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise ModelFormatError(
+            f"{_CANNOT}: a name, category or label has {half!a}, half of a character, which no file can hold; rename it"
+        ) from None
+    if len(content) > MOST_BYTES:
+        raise ModelFormatError(f"{_CANNOT}: it takes {len(content):,} bytes, and at most {MOST_BYTES:,} are read")
+    try:
+        bounded(content)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{_CANNOT}, since it could not be loaded: {error}; learn from fewer columns") from None
+    return content
+
+
+def _readable(model: Model) -> Document:
+    """The document, with no more runners-up than can be read: the best of each node."""
+    lengths = (max(len(node.runners_up), len(node.by_size)) for node in model.front.whole.nodes)
+    others = max(lengths, default=0)
+    document = _document(model, others)
+    while others and document.is_too_long():
+        others //= 2
+        document = _document(model, others)
+    if document.is_too_long():
+        raise ModelFormatError(
+            f"{_CANNOT}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; "
+            f"learn a smaller tree, with max_depth, min_members or min_gain"
+        )
+    return document
+
+
+def _readable_forest(model: ForestModel) -> ForestDocument:
+    document = _forest_document(model)
+    if document.is_too_long():
+        raise ModelFormatError(
+            f"{_CANNOT}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; learn fewer "
+            "trees, or smaller ones, with max_depth, min_members or min_gain of the tree"
+        )
+    return document
+
+
+def _document(model: Model, others: int) -> Document:
+    found = {
+        "format": FORMAT,
+        **_common(model, [model.tree], model.front.whole.static, model.tree.how_read),
+        "tree": list(_preorder(model.tree.root, others)),
+        "front": _front(model, others),
+        "optimum": None if model.tree.optimum is None else dataclasses.asdict(model.tree.optimum),
+        "floors": [_floor(floor) for floor in model.tree.floors],
+        "settings": _settings(model.parameters, model),
+    }
+    return checked(found, _CANNOT, Document)
+
+
+def _forest_document(model: ForestModel) -> ForestDocument:
+    trees, seed = model.trees, _plain(model.random_state)
+    still = frozenset().union(*(tree.static for tree in trees))
+    found = {
+        "format": FOREST,
+        **_common(model, trees, still, joint_reading(tree.how_read for tree in trees)),
+        "trees": [list(_preorder(tree.root, 0)) for tree in trees],
+        "counts": list(model.counts),
+        "n_trees": _plain(model.n_trees),
+        "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
+        "settings": None if model.parameters is None else _settings(model.parameters, model),
+    }
+    return checked(found, _CANNOT, ForestDocument)
+
+
+def _common(
+    model: Model | ForestModel, trees: Sequence[Tree], still: frozenset[str], how_read: HowRead
+) -> dict[str, Any]:
+    """What files of trees and of forests have in common; `still`: columns that do not change within a record."""
+    training, schema, step = model.training, model.training.schema, trees[0].step
+    return {
+        "version": VERSION,
+        **trees[0].target.entry(),
+        "columns": [_column(column) for column in schema.values()],
+        "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in _functions(model, trees)],
+        "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
+        "training": {
+            "seed": training.seed,
+            "step": None if step is None else {"length": step[0], "unit": step[1]} | _clock(step),
+            "how_read": _how_read(how_read),
+            "fingerprint": training.fingerprint,
+            "missing": list(training.missing),
+            "still": sorted(name for name in still if not schema[name].static),
+            "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.spread.items())],
+            "interrupted": model.interrupted,
+            "named": model.named,
+        },
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _number(value: Any) -> float | str | None:
+    if value is None:
+        return None
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def _column(column: Column) -> dict[str, Any]:
+    found = {name: getattr(column, name) for name in ("name", *TEXTS, "static")}
+    thresholds = None if column.thresholds is None else list(column.thresholds)
+    return {**found, "type": column.type.value, "thresholds": thresholds, "levels": list(column.levels)}
+
+
+def _grammar(grammar: Grammar, schema: Schema) -> dict[str, Any]:
+    columns = [
+        column.name if schema.get(column.name) == column else _column(column) for column in grammar.schema.values()
+    ]
+    left_out = [{"column": name, "reason": reason} for name, reason in grammar.left_out.items()]
+    return {"text": str(grammar), "columns": columns, "left_out": left_out}
+
+
+def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
+    """The nodes in preorder, each with so many runners-up at most."""
+    if isinstance(node, Leaf):
+        headline = None if node.headline is None else _headline(node.headline)
+        short = None if node.short is None else str(node.short)
+        given = [{"formula": str(condition.formula), "members": condition.members} for condition in node.conditions]
+        told = {"headline": headline, "short": short, **({"conditions": given} if given else {})}
+        yield {"kind": "leaf", **node.summary.entry(), **told}
+        return
+    yield {
+        "kind": "branch",
+        **_formula(node.said),
+        "formula": str(node.formula),
+        "fitness": _number(node.fitness),
+        "gain": _number(node.gain),
+        "margin": _number(node.margin),
+        "found": None if node.found is None else str(node.found),
+        "naming": node.naming,
+        "runners_up": _others(node.runners_up[:others]),
+        **({"by_size": _others(node.by_size[:others])} if node.by_size else {}),
+        **({} if node.proof is None else {"proof": _proof(node.proof)}),
+        **({} if node.unknown is None else {"unknown": _unknown(node.unknown)}),
+    }
+    yield from _preorder(node.true, others)
+    yield from _preorder(node.false, others)
+
+
+def _unknown(unknown: Unknown) -> dict[str, Any]:
+    return {"said": str(unknown.said), "goes": unknown.goes, "records": unknown.records}
+
+
+def _proof(proof: Proof) -> dict[str, Any]:
+    return dataclasses.asdict(proof) | {"formulas": str(proof.formulas), "fitness": _number(proof.fitness)}
+
+
+def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
+    return [{**_formula(one.formula), "fitness": _number(one.fitness)} for one in formulas]
+
+
+def _front(model: Model, others: int) -> dict[str, Any] | None:
+    """The whole tree and the scores of its parts; None if the model's is the whole one, and nothing was scored.
+
+    Where the recall of classes has floors, the model's leaves have other weights than those of the front.
+    """
+    scores = [_score(step.score) for step in model.front if step.score is not None]
+    if not scores and not model.tree.floors and len(model.front.whole.leaves) == len(model.tree.leaves):
+        return None
+    taken = next((place for place, step in enumerate(model.front) if step.own is not None), None)
+    return {"tree": list(_preorder(model.front.whole.root, others)), "scores": scores, "taken": taken}
+
+
+def _score(score: Score) -> dict[str, Any]:
+    further = {"balanced": score.balanced, "behind": score.behind}
+    told = {name: measured._asdict() for name, measured in further.items() if measured is not None}
+    return {"share": score.share, "error": score.error, **told}
+
+
+def _headline(headline: Headline) -> dict[str, Any]:
+    counts = {"others": headline.others, "elsewhere": headline.elsewhere, "missed": headline.missed}
+    return {"formula": str(headline.formula), **counts}
+
+
+def _formula(formula: Formula) -> dict[str, Any]:
+    return {"formula": str(formula), "spoken": any(e.english is not None for e in formula.expression.walk())}
+
+
+def _functions(model: Model | ForestModel, trees: Sequence[Tree]) -> list[UserFunction]:
+    """The functions that parameters, grammar and formulas mention, each once, by name."""
+    settings, grammar = model.parameters or {"functions": ()}, model.grammar
+    called = (function for tree in trees for function in _called(tree))
+    given = [*settings["functions"], *(grammar.functions if grammar else ()), *called]
+    found: dict[str, UserFunction] = {}
+    for function in given:
+        known = found.setdefault(function.name, function)
+        if (known.takes, known.gives) != (function.takes, function.gives):
+            raise ModelFormatError(f"{_CANNOT}: two different functions are called {function.name!r}; rename one")
+    return [found[name] for name in sorted(found)]
+
+
+def _called(tree: Tree) -> Iterator[UserFunction]:
+    for node in tree.nodes:
+        for formula in (node.formula, *(other.formula for other in (*node.runners_up, *node.by_size))):
+            yield from (e.head for e in formula.expression.walk() if isinstance(e.head, UserFunction))
+
+
+def _settings(given: Mapping[str, Any], model: Common) -> dict[str, Any]:
+    seed = _plain(given["random_state"])
+    return {
+        "grammar": _given_grammar(given["grammar"], model),
+        "search": _search(given["search"]),
+        "fitness": _fitness(given["fitness"]),
+        "max_depth": _plain(given["max_depth"]),
+        "min_members": _plain(given["min_members"]),
+        "min_gain": _number(given["min_gain"]),
+        "prevent_same_label": bool(given["prevent_same_label"]),
+        "centre": None if given["centre"] is None else bool(given["centre"]),
+        "cv": _plain(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of records
+        "simplicity": float(given["simplicity"]),
+        "class_weight": _class_weight(given["class_weight"]),
+        "recall": None if given["recall"] is None else _recall(given["recall"]),
+        "growth": _growth(given["growth"]),
+        "missing": given["missing"],
+        "functions": [function.name for function in given["functions"]],
+        "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
+        "as_derived": bool(given["as_derived"]),
+        **({} if given["thresholds"] == "centred" else {"thresholds": given["thresholds"]}),
+    }
+
+
+def _given_grammar(given: Any, model: Common) -> dict[str, Any] | str | None:
+    if isinstance(given, Grammar):
+        return "learned" if given == model.grammar else _grammar(given, model.training.schema)
+    return None if given is None else {"text": given}
+
+
+def _clock(step: StepLength) -> dict[str, str]:
+    """What the column of times is called, where sentences have need of it: a unit says more."""
+    return {"clock": clock_of(step)} if clock_of(step) and not step[1] else {}
+
+
+def _how_read(how_read: HowRead) -> dict[str, Any]:
+    given = how_read.given()
+    if not isinstance(how_read.how, str):
+        given["how"] = [{"column": name, "way": way} for name, way in how_read.how]
+    return given
+
+
+def _search(search: Any) -> dict[str, Any] | str | None:
+    if search is None:
+        return None
+    if type(search) not in {known.load() for known in SEARCHES.values()}:
+        return "custom"
+    fields = {field.name: getattr(search, field.name) for field in dataclasses.fields(search)}
+    seeds = [str(seed) for seed in fields.pop("seeds")]
+    settings = {name: _number(v) if isinstance(v, float) else _plain(v) for name, v in fields.items()}
+    settings |= {"seeds": seeds} if seeds else {}
+    return {"name": type(search).__name__, "settings": settings}
+
+
+def _fitness(fitness: Any) -> dict[str, Any] | str | None:
+    if fitness is None:
+        return None
+    if type(fitness) not in (Bits, GiniSize):
+        return "custom"
+    found = {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
+    return found | {"size": SIZES[found["size"]]} if "size" in found else found
+
+
+def _floor(floor: Floor) -> dict[str, Any]:
+    found = {"before": floor.before._asdict(), "after": floor.after._asdict()}
+    return {"label": floor.label, "floor": floor.floor, "factor": floor.factor, **found}
+
+
+def _recall(given: Mapping[Any, float]) -> list[dict[str, Any]]:
+    return [{"label": _plain(label), "recall": float(share)} for label, share in given.items()]
+
+
+def _growth(growth: Any) -> dict[str, Any] | None:
+    return None if growth is None else {"name": type(growth).__name__, "pool": int(growth.pool)}
+
+
+def _class_weight(given: Any) -> list[dict[str, Any]] | str | None:
+    if isinstance(given, Mapping):
+        return [{"label": _plain(label), "weight": float(weight)} for label, weight in given.items()]
+    return None if given is None else str(given)

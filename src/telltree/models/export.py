@@ -1,0 +1,69 @@
+"""The table of targets: the one list of what a model can be written as."""
+
+from collections.abc import Container, Mapping
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+from telltree.errors import SettingsError
+
+
+class Target(NamedTuple):
+    """A language to write models in. Its writer is loaded when first used, so that naming all of them costs nothing."""
+
+    module: str
+    """The module of this package that the writer is in."""
+    writer: str
+    """A function of what is exported."""
+    help: str
+    takes: tuple[str, ...] = ()
+    """The options of `export_model` that the writer takes."""
+
+
+TARGETS: Mapping[str, Target] = {
+    "text": Target("notations", "formula_text", "formulas that telltree reads"),
+    "latex": Target("notations", "latex", "formulas for papers"),
+    "dot": Target("notations", "dot", "a picture, for Graphviz"),
+    "json": Target("tables", "json_rules", "a table of rules"),
+    "csv": Target("tables", "csv_table", "the same"),
+    "markdown": Target("tables", "markdown_table", "the same"),
+    "stl": Target("stl", "stl", "signal temporal logic, for rtamt"),
+    "python": Target("python_module", "python_module", "a module that needs nothing but Python", takes=("time",)),
+    "sql": Target("sql", "sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),
+}
+
+
+def export_model(
+    model: Any,
+    to: str,
+    *,
+    category: int | None = None,
+    missing: Container[str] | None = None,
+    style: Literal["plain", "paper"] = "plain",
+    table: str = "records",
+    id: str = "id",  # noqa: A002 - the word users look for
+    time: str | None = "time",
+) -> str:
+    """A tree or a fitted classifier as text in another language.
+
+    to: "text", formulas that `Formula.parse` reads; "latex"; "dot", for Graphviz; "json", "csv" and "markdown", the
+        table of rules; "stl", signal temporal logic for rtamt; "python", a module that needs nothing but Python; "sql",
+        a query for SQLite and DuckDB.
+    category: the number of the only category to export; by default the whole tree.
+    missing: the columns that may miss values, for English and STL; by default those that missed some in training, or
+        for a bare tree any.
+    style: of the English in tables of rules, that of `telltree.explain.english`; headlines and short descriptions are
+        told in plain English alone.
+    table, id, time: for SQL, the name of the long table, and of its columns for records and time (None: a record has
+        one row). Attributes are columns of their own names. Where formulas ask for the time elapsed, and steps differ
+        in length, `time` holds it as numbers in the unit of training, and in Python it is a list beside the columns.
+
+    What a target cannot say, such as a user function in SQL, is a SettingsError.
+    """
+    from telltree.models.exported import Exported
+
+    if to not in TARGETS:
+        raise SettingsError(f"cannot export to {to!r}; the targets are {', '.join(TARGETS)}")
+    target, options = TARGETS[to], {"table": table, "id": id, "time": time}
+    write = getattr(import_module(f"telltree.models.{target.module}"), target.writer)
+    text: str = write(Exported.of(model, category, missing, style), **{name: options[name] for name in target.takes})
+    return text

@@ -1,0 +1,218 @@
+"""What prediction needs of a model file: columns, target, tree and formulas."""
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from telltree.engine import Formula
+from telltree.engine.three_valued import settled
+from telltree.errors import GrammarError, ModelFormatError, TelltreeError
+from telltree.grammar.grammar import expression_of
+from telltree.grammar.parser import parse_expression, quick_formula
+from telltree.grammar.syntax_tree import Source
+from telltree.logic import UserFunction
+from telltree.models.document import (
+    Branch,
+    ColumnEntry,
+    Common,
+    Document,
+    FunctionEntry,
+    HowReadEntry,
+    LeafEntry,
+    read_file,
+    read_tree,
+)
+from telltree.panel import Column, Schema
+from telltree.panel.how_read import HowRead, NamedStep, StepLength
+from telltree.tree.class_target import read_target
+from telltree.tree.target import Target
+from telltree.tree.tree import Leaf, Node, Optimum, Tree, Unknown
+
+if TYPE_CHECKING:
+    from telltree.grammar import Grammar
+
+
+# ---- What a model file says of a tree itself: columns, target, shape and formulas. To predict, no more is needed.
+
+DAMAGED = "this model file is damaged"
+DEEPEST = 200
+"""Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
+MOST_UNLIKE = 20_000
+"""Characters of formulas that only Lark reads, which are spelt as no model file spells them."""
+
+
+def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
+    """The functions that the file names, from those given."""
+    known = {function.name: function for function in given}
+    found = {}
+    for entry in wanted:
+        function = known.get(entry.name)
+        signature = f"{entry.name}({', '.join(entry.takes)}) -> {entry.gives}"
+        if function is None:
+            raise ModelFormatError(
+                f"this model calls the user function {signature:.200}, which a file cannot hold: give it to load, as "
+                f"in load(path, functions=[{entry.name:.80}]), or by --functions FILE"
+            )
+        if (list(function.takes), function.gives) != (entry.takes, entry.gives):
+            raise ModelFormatError(
+                f"this model calls {signature:.200}, but the function given takes {', '.join(function.takes)} and "
+                f"gives {function.gives}; give the one it was learnt with"
+            )
+        found[entry.name] = function
+    return found
+
+
+def column_of(entry: ColumnEntry) -> Column:
+    """A column as the schema has it."""
+    return Column(**vars(entry))
+
+
+def tree_of(document: Document, schema: Schema, root: Node | Leaf) -> Tree:
+    """The tree below a root, with what the file says of its training."""
+    kept = document.training
+    optimum = None if document.optimum is None else Optimum(**document.optimum.model_dump())
+    return Tree(
+        root, known_schema(document, schema), frozenset(kept.missing), step_of(document), how_read_of(kept.how_read),
+        optimum,
+    )  # fmt: skip
+
+
+def known_schema(document: Common, schema: Schema) -> Schema:
+    """The columns as trees have them: those that never changed are static."""
+    still = frozenset(document.training.still)
+    return Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
+
+
+def step_of(document: Common) -> StepLength | None:
+    """The length of a step in training, and its unit."""
+    step = document.training.step
+    return None if step is None else NamedStep(step.length, step.unit, step.clock)
+
+
+def target_of(document: Common) -> Target:
+    """What the model predicts: classes, or what another kind of target has written of itself."""
+    if document.classes is not None and document.target is None:
+        return read_target("classes", document.classes.model_dump())
+    kind = None if document.target is None else document.target.get("kind")
+    if document.classes is not None or not isinstance(kind, str):
+        raise ModelFormatError(f"{DAMAGED}: it must have either classes, or a target with its kind")
+    return read_target(kind, document.target or {})
+
+
+class FormulaReader:
+    """Reads formulas, and restores the English of those that are in the grammar's own words."""
+
+    def __init__(self, grammar: "Grammar | None", schema: Schema, functions: dict[str, UserFunction]) -> None:
+        self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
+        self._schema = schema if grammar is None else grammar.schema
+        self._known: dict[tuple[str, bool], Formula] = {}
+        self._unlike = 0
+
+    def read(self, text: str, spoken: bool) -> Formula:
+        """The formula; its columns must be those of the training data."""
+        if (text, spoken) not in self._known:
+            self._known[text, spoken] = self._read(text, spoken)
+        return self._known[text, spoken]
+
+    def _read(self, text: str, spoken: bool) -> Formula:
+        try:
+            # headlines may mention columns that the grammar does not
+            schema = self._schema if spoken else self._training
+            formula = Formula(expression_of(self._source(text), schema, functions=self._functions))
+            if spoken and self._grammar is not None:
+                formula = Formula(self._grammar.derive(formula.expression).expression)
+        except GrammarError as error:
+            raise ModelFormatError(f"{DAMAGED}: its formula {text!r:.100}: {error}") from error
+        for name in formula.expression.attributes():
+            column = self._training.get(name)
+            if column is None or column.type is not self._schema.get(name, column).type:
+                raise ModelFormatError(f"{DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
+        return formula
+
+    def _source(self, text: str) -> Source:
+        """The text parsed: fast, or by Lark, but not very many of those."""
+        source = quick_formula(text)
+        if source is not None:
+            return source
+        self._unlike += len(text)
+        if self._unlike > MOST_UNLIKE:
+            raise GrammarError(
+                f"with those before it, {self._unlike:,} characters are in formulas that telltree would write "
+                f"otherwise, and at most {MOST_UNLIKE:,} are read"
+            )
+        return parse_expression(text)
+
+
+def question_of(entry: Branch, formulas: FormulaReader, *, spoken: bool = True) -> tuple[Formula, Unknown | None]:
+    """What a node asks, and if answers may be unknown, how that is said; `spoken`: with a grammar's own words."""
+    if entry.unknown is None:
+        return formulas.read(entry.formula, entry.spoken and spoken), None
+    said = formulas.read(entry.unknown.said, entry.spoken and spoken)
+    formula = Formula(settled(said.expression, entry.unknown.goes))
+    if formula != formulas.read(entry.formula, spoken=False):
+        raise ModelFormatError(f"{DAMAGED}: its formula {entry.formula!r:.100} is not what it says of unknown answers")
+    return formula, Unknown(said, entry.unknown.goes, entry.unknown.records)
+
+
+def check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
+    """Check that each branch is followed by two subtrees, and none is too deep."""
+    depths = [0]  # of the subtrees still to come
+    for entry in entries:
+        if not depths:
+            raise ModelFormatError(f"{DAMAGED}: there are nodes after the end of the tree")
+        depth = depths.pop()
+        if isinstance(entry, Branch):
+            depths += [depth + 1] * 2
+        if depth > DEEPEST:
+            raise ModelFormatError(f"{DAMAGED}: its tree is more than {DEEPEST} branches deep")
+    if depths:
+        raise ModelFormatError(f"{DAMAGED}: its tree ends too early")
+
+
+def how_read_of(entry: HowReadEntry) -> HowRead:
+    """How the training data were read."""
+    found = dict(entry)
+    if not isinstance(entry.how, str):
+        found["how"] = tuple((way.column, way.way) for way in entry.how)
+    return HowRead(**found)
+
+
+# ---- What prediction needs of a model file: its tree, without what only learning and telling need.
+#
+# The grammar, the runners-up and the sentences are checked by `load_model`, which reads them.
+
+
+class Predictor(NamedTuple):
+    """A tree that predicts."""
+
+    tree: Tree
+    """Its leaves have no headlines, and its nodes no figures."""
+    schema: Schema
+    """Of all columns of the training data."""
+
+
+def load_predictor(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Predictor:
+    """The tree of a model file, to predict with, whose formulas may call `functions`; errors name the file."""
+    try:
+        return _predictor(read_tree(read_file(path)), functions)
+    except ModelFormatError as error:
+        raise type(error)(f"{os.fspath(path)!r}: {error}") from error
+    except TelltreeError as error:
+        raise ModelFormatError(f"{os.fspath(path)!r}: {DAMAGED}: {error}") from error
+
+
+def _predictor(document: Document, functions: Sequence[UserFunction]) -> Predictor:
+    called = functions_of(document.functions, functions)
+    schema = Schema(map(column_of, document.columns))
+    check_shape(document.tree)
+    root = _tree(iter(document.tree), FormulaReader(None, schema, called), target_of(document))
+    return Predictor(tree_of(document, schema, root).narrowed(), schema)
+
+
+def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target: Target) -> Node | Leaf:
+    entry = next(waiting)
+    if isinstance(entry, LeafEntry):
+        return Leaf(target.summary_of(entry.told))
+    formula, unknown = question_of(entry, formulas, spoken=False)
+    return Node(formula, _tree(waiting, formulas, target), _tree(waiting, formulas, target), unknown=unknown)

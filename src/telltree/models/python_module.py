@@ -1,0 +1,358 @@
+"""A Python module that needs only the standard library."""
+
+import ast
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple, TypeAlias
+
+from telltree.logic import Attribute, Expression, Level, Number, Type
+from telltree.logic.expression import spelt_out
+from telltree.logic.operators import (
+    ABS,
+    AND,
+    BEFORE,
+    BEFORE_WITHIN,
+    CHANGE,
+    COUNT,
+    DIFFERENCE,
+    DISTANCE,
+    ELAPSED,
+    EPISODES,
+    EQUAL,
+    EVENTUALLY,
+    EVENTUALLY_WITHIN,
+    FALL,
+    FIRST,
+    GLOBALLY,
+    GLOBALLY_WITHIN,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
+    IMPLIES,
+    LAST,
+    LATEST,
+    LEFT,
+    LENGTH,
+    LESS,
+    LESS_EQUAL,
+    LONGEST,
+    MAX,
+    MAX_WITHIN,
+    MEAN,
+    MEAN_WITHIN,
+    MIN,
+    MIN_WITHIN,
+    MISSING,
+    NEXT,
+    NOT,
+    ONCE,
+    ONCE_WITHIN,
+    OR,
+    PREVIOUS,
+    RISE,
+    SIGN,
+    SINCE,
+    SLOPE,
+    SPREAD,
+    SPREAD_WITHIN,
+    TOTAL,
+    UNLESS,
+    UNTIL,
+    WHEN_MAX,
+    WHEN_MIN,
+    Cells,
+    Operator,
+)
+from telltree.models.exported import Exported, Refused, common_levels, is_never_missing, unsayable
+from telltree.panel import Schema
+from telltree.panel.naming import level_name, says_missing
+from telltree.tree.tree import Leaf, Node
+
+_CLOCKS = {ELAPSED, LEFT, GONE, WHEN_MAX, WHEN_MIN}
+"""Operators that read the times of a record whose steps differ in length."""
+_READS = {Type.REAL_VECTOR: "real", Type.BOOLEAN_VECTOR: "boolean", Type.CATEGORICAL_VECTOR: "categorical"}
+_HEAD = '''"""A decision tree of temporal-logic formulas, made by telltree. It needs nothing but Python.
+
+A record is a dict from column names to lists with one value a step (None or NaN where missing); a single value stands
+for every step. {use}
+"""
+'''
+_WHOLE = '''
+
+BRANCHES = {branches}
+"""Each with its formula, and where to go next if it is true, or false: a branch, or minus a category."""
+LABELS = {labels}
+"""Of the categories, from 1."""
+
+
+def find_category(record):
+    """The number of the category of a record."""
+    place = {start}
+    while place >= 0:
+        formula, true, false = BRANCHES[place]
+        place = true if formula(record) else false
+    return -place
+
+
+def predict(record):
+    """The {noun} of a record."""
+    return LABELS[find_category(record) - 1]
+'''
+_ALONE = '''
+LABEL = {label}
+"""Of the category."""
+
+
+def belongs(record):
+    """Whether a record is of category {number}."""
+    return {truth}
+'''
+
+
+class Reads(NamedTuple):
+    """What records have."""
+
+    schema: Schema
+    step: tuple[float | None, str] | None
+    time: str | None
+    """The key of a record's times, if it has them."""
+
+
+def python_module(exported: Exported, time: str | None = None) -> str:
+    """`predict(record)` and `find_category(record)`; for one category, `belongs(record)`.
+
+    `time` is the name under which a record has its times, for trees that ask for them.
+    """
+    reads = Reads(exported.tree.schema, exported.tree.step, time)
+    if exported.category is not None:
+        (chosen,) = exported.categories
+        signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
+        formulas = [formula.expression for formula, _ in chosen.branches]
+        end = _ALONE.format(number=chosen.number, label=ascii(chosen.label), truth=" and ".join(signs) or "True")
+        head = _head(exported, "`belongs(record)` tells whether it is of the category.") + _clock(formulas, reads)
+        return head + _runtime() + _functions(formulas, reads) + end
+    formulas = [node.formula.expression for node in exported.tree.nodes]
+    branches: list[str] = []
+    start = _walk(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
+    labels = [chosen.label for chosen in exported.categories]
+    end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start, noun=_noun(exported))
+    use = f"`predict(record)` gives its {_noun(exported)}, and `find_category(record)` its category."
+    head = _head(exported, use) + _clock(formulas, reads)
+    return head + _runtime() + _functions(formulas, reads) + end
+
+
+def _noun(exported: Exported) -> str:
+    """What is predicted of a record."""
+    return exported.tree.target.words.label
+
+
+def _head(exported: Exported, use: str) -> str:
+    return _HEAD.format(use=f"{use}\n{exported.demand}".rstrip())
+
+
+def _clock(formulas: Iterable[Expression], reads: Reads) -> str:
+    """A comment on what records must have beside their columns, where formulas ask for their times; "" if none does."""
+    uneven = reads.step is not None and reads.step[0] is None
+    asks = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
+    return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if asks else ""
+
+
+def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
+    """Append a subtree's branches, in preorder; returns the index of its root."""
+    if isinstance(node, Leaf):
+        return -next(clusters)
+    place = len(branches)
+    branches.append("")
+    true, false = _walk(node.true, branches, clusters), _walk(node.false, branches, clusters)
+    branches[place] = f"(formula_{place}, {true}, {false})"
+    return place
+
+
+@cache
+def _runtime() -> str:
+    """The source of the runtime functions, without annotations, which the module does not need."""
+    sources = (files("telltree.panel") / "naming.py", files("telltree.models") / "runtime.py")
+    parsed = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
+    functions = [node for tree in parsed for node in tree.body if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        function.returns = None
+        for argument in function.args.args:
+            argument.annotation = None
+    return "".join(f"\n\n{ast.unparse(function)}\n" for function in functions)
+
+
+def _functions(formulas: list[Expression], reads: Reads) -> str:
+    return "".join(
+        f"\n\ndef formula_{i}(record):\n    # {_comment(formula)}\n    return {code(formula, reads)}[0]\n"
+        for i, formula in enumerate(formulas)
+    )
+
+
+def _comment(formula: Expression) -> str:
+    return "".join(sign if sign.isprintable() else "?" for sign in str(formula))
+
+
+def code(e: Expression, reads: Reads) -> str:
+    """What gives the values of an expression, one a step; of a constant, the value."""
+    match e.head:
+        case Attribute(name=name, type=kind):
+            return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
+        case Number(value=value):
+            return ascii(value) if math.isfinite(value) else f"float({str(value)!r})"
+        case Level(name=name):
+            return ascii(name)
+        case Operator():
+            return _operation(e, e.head, reads)
+    raise unsayable(e, "Python")
+
+
+def _operation(e: Expression, operator: Operator, reads: Reads) -> str:
+    cell = PYTHON[operator]
+    if isinstance(cell, Refused):
+        raise cell.error(e, "Python")
+    return cell(e, reads)
+
+
+def _asked(e: Expression, reads: Reads) -> str:
+    """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
+    if isinstance(e.head, Attribute) and e.type is Type.BOOLEAN_VECTOR:
+        return f"truths(record, {e.head.name!a})"
+    return code(e, reads)
+
+
+def _own_names(name: str, reads: Reads) -> str:
+    """The levels of a column that were declared, and have names that no rule gives: NA, or 1.0 for 1."""
+    levels = reads.schema[name].levels
+    others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
+    return f", {others!a}" if others else ""
+
+
+_Said: TypeAlias = Callable[[Expression, Reads], str]
+
+
+def _calls(function: str, turned: bool = False) -> _Said:
+    """A call of a function of the runtime, with its operands turned round if need be."""
+
+    def said(e: Expression, reads: Reads) -> str:
+        args = [code(arg, reads) for arg in e.args]
+        return f"{function}({', '.join(args[::-1] if turned else args)})"
+
+    return said
+
+
+def _over_window(function: str) -> _Said:
+    """What a function of the runtime makes of the values in a window."""
+
+    def said(e: Expression, reads: Reads) -> str:
+        x, *bounds = (code(arg, reads) for arg in e.args)
+        return f"moving({x}, {', '.join(bounds)}, {function})"
+
+    return said
+
+
+def _of_record(function: str) -> _Said:
+    """What a function of the runtime makes of all values of the record."""
+    return lambda e, reads: f"whole({code(e.args[0], reads)}, {function})"
+
+
+def _equal(e: Expression, reads: Reads) -> str:
+    left, right = (code(arg, reads) for arg in e.args)
+    if e.args[0].type is Type.CATEGORICAL_VECTOR:
+        return f"same({left}, {right}, {common_levels(e, reads.schema)!a})"
+    return f"equal({left}, {right})"
+
+
+def _missing(e: Expression, reads: Reads) -> str:
+    asked = e.args[0]
+    if is_never_missing(asked):
+        return f"constant({code(asked, reads)}, False)"
+    return f"missing({_asked(asked, reads)})"
+
+
+def _elapsed(e: Expression, reads: Reads) -> str:
+    period = 1.0 if reads.step is None else reads.step[0]
+    if period is not None:
+        return f"counted(record, {period!a})"
+    return f"timed(record, {_times(e, reads)!a})"
+
+
+def _gone(e: Expression, reads: Reads) -> str:
+    """By steps, whatever their length, where all have the same."""
+    even = reads.step is None or reads.step[0] is not None
+    return "gone(counted(record, 1.0))" if even else f"gone({_elapsed(e, reads)})"
+
+
+def _left(e: Expression, reads: Reads) -> str:
+    period = 1.0 if reads.step is None else reads.step[0]
+    if period is not None:
+        return f"counted(record, {period!a})[::-1]"
+    return f"left(record, {_times(e, reads)!a})"
+
+
+def _times(e: Expression, reads: Reads) -> str:
+    if reads.time is None:
+        raise unsayable(e, "Python without the name of the times, for steps differ in length; give time=...")
+    return reads.time
+
+
+PYTHON: Cells[_Said | Refused] = Cells(
+    "Python",
+    "models/python_module.py",
+    {
+        NOT: _calls("negation"),
+        AND: _calls("conjunction"),
+        OR: _calls("disjunction"),
+        IMPLIES: _calls("implication"),
+        EVENTUALLY: _calls("eventually"),
+        GLOBALLY: _calls("globally"),
+        LESS: _calls("less"),
+        LESS_EQUAL: _calls("less_equal"),
+        GREATER: _calls("less", turned=True),
+        GREATER_EQUAL: _calls("less_equal", turned=True),
+        EQUAL: _equal,
+        ABS: _calls("absolute"),
+        DIFFERENCE: _calls("difference"),
+        SIGN: _calls("sign"),
+        COUNT: _calls("count"),
+        MISSING: _missing,
+        ELAPSED: _elapsed,
+        GONE: _gone,
+        LEFT: _left,
+        LENGTH: lambda e, reads: "length(record)",
+        EVENTUALLY_WITHIN: _calls("some_within"),
+        GLOBALLY_WITHIN: _calls("all_within"),
+        NEXT: lambda e, reads: f"some_within({code(e.args[0], reads)}, 1, 1)",
+        PREVIOUS: lambda e, reads: f"some_before({code(e.args[0], reads)}, 1, 1)",
+        ONCE: _calls("once"),
+        HISTORICALLY: _calls("historically"),
+        ONCE_WITHIN: _calls("some_before"),
+        HISTORICALLY_WITHIN: _calls("all_before"),
+        UNTIL: _calls("until"),
+        UNLESS: lambda e, reads: f"until({code(e.args[0], reads)}, {code(e.args[1], reads)}, True)",
+        SINCE: _calls("since"),
+        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES), lambda e, reads: code(spelt_out(e), reads)),
+        LONGEST: _calls("longest"),
+        CHANGE: _calls("change"),
+        MEAN_WITHIN: _over_window("average"),
+        MIN_WITHIN: _over_window("min"),
+        MAX_WITHIN: _over_window("max"),
+        SPREAD_WITHIN: _over_window("spread"),
+        TOTAL: _calls("total"),
+        LATEST: _calls("latest"),
+        MEAN: _of_record("average"),
+        MIN: _of_record("min"),
+        MAX: _of_record("max"),
+        SPREAD: _of_record("spread"),
+        SLOPE: _calls("slope"),
+        FIRST: _of_record("first"),
+        LAST: _of_record("last"),
+        WHEN_MIN: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, min)",
+        WHEN_MAX: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, max)",
+        DISTANCE: lambda e, reads: f"distance({code(e.args[0], reads)}, {list(e.shape.pattern)!a})",
+    },
+)
+"""Code that gives a list with one value a step; what it calls is in `models/runtime.py`."""

@@ -1,0 +1,531 @@
+"""CSV and similar text files -> columns, in large blocks by Arrow where possible, otherwise row by row."""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from telltree.errors import DataError
+from telltree.panel.disk_arrays import Empty, rest
+from telltree.panel.encode import Values
+from telltree.panel.naming import says_missing
+from telltree.panel.open_files import MOST_LINE, File, line_by_line, refuse_foreign_text, settled_encoding
+from telltree.panel.rows import REMEDY, Plan, Use, has_no_names, unnamed
+from telltree.panel.schema import ColumnType, listed, unique_names
+from telltree.panel.store import Array
+from telltree.panel.text_columns import Cells, Clock, Expects, KeyColumn, PythonCells, TextColumn, TimeColumn, Writing
+from telltree.text import counted
+
+# ---- CSV and similar files -> columns, a chunk of rows at a time.
+
+DELIMITERS = ",;\t|"
+QUOTED = re.compile(r'(?:(?<=[,;\t|\n])|\A)"[^"]*+(?:""[^"]*+)*+"')  # a cell between quotation marks
+CELLS = 1 << 18  # a chunk: as text, some 20 MB
+MOST_COLUMNS = 25_000
+
+AnyColumn = TextColumn | TimeColumn
+
+
+def read_delimited(
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing, empty: Empty = np.empty
+) -> tuple[dict[str, Values], list[int]]:
+    """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file.
+
+    The delimiter of each file is the one that occurs most often in its header, outside of quotation marks. Where that
+    is a semicolon, numbers may have a decimal comma. A file of a wide table may lack the header.
+    """
+    columns: dict[str, AnyColumn] = {}
+    first: list[str] = []
+    lengths = []
+    for file in files:
+        with file.lines(writing.encoding) as lines:
+            reader, delimiter = find_rows(lines, file)
+            names = header_of(reader, file, writing.wide)
+            if not columns:
+                first = names
+                columns = {
+                    name: make_column(name, use, types.get(name), writing.clock, empty)
+                    for name, use in plan(names).items()
+                }
+            require_same(first, names, files[0], file)
+            lengths.append(_read_rows(reader, names, columns, file, comma=delimiter == ";"))
+    return {name: columns[name].finish() for name in list(columns)}, lengths
+
+
+def require_same(first: Sequence[str], names: Sequence[str], one: File, other: File) -> None:
+    """Raise a DataError unless two files have the same columns, in any order."""
+    if set(first) != set(names):
+        differ = sorted(set(first) ^ set(names))
+        raise DataError(f"{one.name} and {other.name} have different columns: only one has {listed(differ)}")
+
+
+def too_wide(count: int) -> str:
+    """Say that a table has too many columns."""
+    return f"{count:,} columns, more than the {MOST_COLUMNS:,} that a table may have; leave some out, or turn it"
+
+
+def make_column(name: str, use: Use, wanted: ColumnType | None, clock: Clock, empty: Empty) -> AnyColumn:
+    """Begin a column by what it is for."""
+    if use in (Use.ID, Use.LABEL):
+        return KeyColumn(name, label=use is Use.LABEL, empty=empty)
+    as_text = wanted is ColumnType.CATEGORICAL
+    return TimeColumn(name, clock, empty) if use is Use.TIME else TextColumn(name, as_text=as_text, empty=empty)
+
+
+class TextRows:
+    """The rows of a file, with the line that each ends in."""
+
+    def __init__(self, lines: Iterator[str], delimiter: str, file: File) -> None:
+        self._file = file
+        self._length = 0  # of the row that is being read
+        self._reader = csv.reader(self._measured(lines), delimiter=delimiter, strict=True)
+        self._back: list[list[str]] = []
+
+    def _measured(self, lines: Iterator[str]) -> Iterator[str]:
+        """Yield the lines; a DataError if one row, joined over lines by quotation marks, never seems to end."""
+        for line in lines:
+            self._length += len(line)
+            if self._length > MOST_LINE:
+                raise self.wrong(f"a row of more than {MOST_LINE:,} characters; is a quotation mark out of place?")
+            yield line
+
+    def again(self, row: list[str]) -> None:
+        """Push a row back, to be read again."""
+        self._back.append(row)
+
+    @property
+    def has_back(self) -> bool:
+        """Whether a row was given back."""
+        return bool(self._back)
+
+    @property
+    def line(self) -> int:
+        """The line in which the last row ends."""
+        return self._reader.line_num
+
+    def wrong(self, what: object) -> DataError:
+        return DataError(f"{self._file.name}, line {self.line}: {what}")
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        if self._back:
+            return self._back.pop()
+        try:
+            row: list[str] = []
+            while not row:  # a blank line
+                self._length = 0
+                row = next(self._reader)
+        except csv.Error as error:
+            raise self.wrong(f"{error}; is a quotation mark out of place?") from None
+        return row
+
+
+def find_rows(lines: Iterator[str], file: File) -> tuple[TextRows, str]:
+    """Find the delimiter in the header; what was read for that is read again."""
+    taken: list[str] = []
+    bare, length = "", 0
+    for line in lines:
+        taken.append(line)
+        length += len(line)
+        bare = QUOTED.sub("", bare + line)
+        if not bare.strip("\r\n"):
+            bare = ""  # a blank line
+        elif not _opens(bare) or length > MOST_LINE:
+            break
+    refuse_foreign_text(bare, file)
+    delimiter = max(DELIMITERS, key=bare.count)
+    return TextRows(chain(taken, lines), delimiter, file), delimiter
+
+
+def _opens(bare: str) -> bool:
+    """Whether a cell begins with a quotation mark that is not closed."""
+    return bare.startswith('"') or any(f'{delimiter}"' in bare for delimiter in DELIMITERS)
+
+
+def header_of(rows: TextRows, file: File, wide: bool) -> list[str]:
+    """Read the names; of a wide table that has none, its first row stays to be read."""
+    names = next(rows, None)
+    if names is None:
+        raise DataError(f"{file.name} is empty; its first line must name the columns")
+    if len(names) > MOST_COLUMNS:
+        raise rows.wrong(too_wide(len(names)))
+    bare = has_no_names(names)
+    if wide and bare:
+        rows.again(names)
+        return unnamed(len(names))
+    try:
+        return unique_names(names)
+    except DataError as error:
+        raise rows.wrong(f"{error}; {REMEDY}" if bare else error) from None
+
+
+def _read_rows(rows: TextRows, names: list[str], columns: Mapping[str, AnyColumn], file: File, *, comma: bool) -> int:
+    width, count = len(names), 0
+    places = {name: index for index, name in enumerate(names)}
+    chunk: list[list[str]] = []
+    ends: list[int] = []  # the line in which each row ends
+
+    def flush() -> None:
+        cells = list(zip(*chunk, strict=True))
+        for name, column in columns.items() if cells else ():
+            column.add(PythonCells(cells[places[name]]), lambda at: f"line {ends[at]} of {file.name}", comma=comma)
+        chunk.clear()
+        ends.clear()
+        rest()
+
+    for row in rows:
+        if len(row) != width:
+            found = counted(len(row), "cell")
+            raise rows.wrong(f"{found} where the header names {counted(width, 'column')}; is a delimiter unquoted?")
+        chunk.append(row)
+        ends.append(rows.line)
+        count += 1
+        if len(chunk) * width >= CELLS:
+            flush()
+    flush()
+    return count
+
+
+# ---- Cells that Arrow has split: numbers and dates are read many at a time.
+
+GAPS = tuple(filter(says_missing, ("", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL")))  # met at once
+HEAD = 100  # cells that are tried first: it takes Arrow long to fail
+
+
+class ArrowCells(Cells):
+    """Cells that Arrow has split. It reads what Python reads, or less; what it takes for a number or a date is one."""
+
+    def __init__(self, array: Any) -> None:
+        """Take an array of text, without gaps; or a dictionary of it, of which only `coded` can be asked."""
+        self._array = array
+
+    @cached_property
+    def _compute(self) -> Any:
+        return import_module("pyarrow.compute")
+
+    def __len__(self) -> int:
+        """Count the cells."""
+        return len(self._array)
+
+    def at(self, places: Sequence[int]) -> list[str]:
+        """Give the cells at these places."""
+        cells: list[str] = self._array.take(import_module("pyarrow").array(list(places), "int64")).to_pylist()
+        return cells
+
+    def have(self, mark: str) -> bool:
+        """Tell whether a character occurs in any cell."""
+        return bool(self._compute.any(self._compute.match_substring(self._array, mark)).as_py())
+
+    def coded(self) -> tuple[list[str], Array]:
+        """Give the different cells, in order of first appearance, and which of them each cell is."""
+        coded = hasattr(self._array, "indices")
+        encoded = self._array if coded else self._array.dictionary_encode()
+        return encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+
+    def numbers(self, *, comma: bool) -> Array | None:
+        """Give floats if all cells are numbers or missing, or None."""
+        for written in self._written(comma):
+            found = self._cast(written, "float64")
+            numbers = None if found is None else _floats(found)
+            if numbers is not None:
+                return numbers
+        return None
+
+    def _written(self, comma: bool) -> Iterator[Any]:
+        """Give the cells as they are; then without spaces round them, and without those that say nothing."""
+        yield self._array
+        compute = self._compute
+        bare = compute.ascii_trim_whitespace(self._array)
+        words = import_module("pyarrow").array(GAPS)
+        bare = compute.if_else(compute.is_in(bare, words), None, bare)
+        yield compute.replace_substring(bare, ",", ".") if comma else bare
+
+    def whole_numbers(self) -> Array | None:
+        """Give integers of 64 bits if all cells are such, or None."""
+        found = self._cast(self._array, "int64")
+        hexadecimal = found is not None and (self.have("x") or self.have("X"))  # for Arrow a number
+        return None if found is None or hexadecimal else found.to_numpy()
+
+    def dates(self) -> Array | None:
+        """Give dates if all cells are written as ISO 8601 has it, without an offset from UTC, or None."""
+        found = self._cast(self._array, import_module("pyarrow").timestamp("us"))
+        return None if found is None else found.to_numpy()
+
+    def _cast(self, array: Any, kind: Any) -> Any:
+        try:
+            if kind != "float64":
+                array[:HEAD].cast(kind)
+            return array.cast(kind)
+        except import_module("pyarrow").ArrowInvalid:
+            return None
+
+
+class NumberCells(Cells):
+    """Cells that Arrow has split and read as numbers at once; their text is split only if somebody asks for it."""
+
+    def __init__(self, array: Any, text: Callable[[], Cells]) -> None:
+        """Take an array of floats, null where a cell says that a value is missing."""
+        self._array, self._split = array, text
+
+    @cached_property
+    def _text(self) -> Cells:
+        return self._split()
+
+    def __len__(self) -> int:
+        """Count the cells."""
+        return len(self._array)
+
+    def at(self, places: Sequence[int]) -> list[str]:
+        """Give the cells at these places."""
+        return self._text.at(places)
+
+    def have(self, mark: str) -> bool:
+        """Tell whether a character occurs in any cell."""
+        return self._text.have(mark)
+
+    def coded(self) -> tuple[list[str], Array]:
+        """Give the different cells, in order of first appearance, and which of them each cell is."""
+        return self._text.coded()
+
+    def numbers(self, *, comma: bool) -> Array | None:
+        """Give floats if all cells are numbers or missing, or None."""
+        found = _floats(self._array)
+        return self._text.numbers(comma=comma) if found is None else found
+
+    def whole_numbers(self) -> Array | None:
+        """Give nothing: they were not all whole before."""
+        return None
+
+
+def _floats(found: Any) -> Array | None:
+    """Give NumPy's floats, NaN where they are null; None if one was NaN by itself, which may be nan(x): no number."""
+    numbers: Array = found.to_numpy(zero_copy_only=False)
+    absent = np.isnan(numbers).sum() if found.null_count or np.isnan(numbers.max(initial=0)) else 0
+    return numbers if absent == found.null_count else None
+
+
+# ---- CSV by Arrow's reader, a block of whole rows at a time: many times as fast as row by row, which `delimited`
+# does.
+#
+# Arrow only splits rows into cells; what these mean is up to the same columns as there. Where the two ways of
+# splitting could differ, or anything is wrong, nothing is told: who reads row by row finds the error, and its line.
+
+BLOCK = 1 << 21  # bytes that are read at once: with what becomes of them, they fit into the cache
+WORTH = 1 << 22  # bytes below which a file is read before Arrow, and pandas with it, is loaded
+ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # a byte that ends a line does so wherever it stands
+QUOTE, LINE_END = b'"'[0], b"\n"[0]
+
+
+class _InDoubtError(Exception):
+    """Row by row it may read differently, or be an error."""
+
+
+def read_blocks(
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing, empty: Empty = np.empty
+) -> tuple[dict[str, Values], list[int]] | None:
+    """Give what `read_delimited` gives; None if it has to be asked, of streams that are where they were."""
+    left = [file.left() for file in files]
+    total = sum(filter(None, left))
+    if None in left or total < WORTH or find_spec("pyarrow") is None:
+        return None
+    places = [file.place() for file in files]
+    try:
+        return _read(files, total, plan, types, writing, empty=empty)
+    except (_InDoubtError, DataError, MemoryError, import_module("pyarrow").ArrowInvalid):
+        for file, place in zip(files, places, strict=True):
+            file.go_back(place)
+        return None
+
+
+def _read(
+    files: Sequence[File],
+    total: int,
+    plan: Plan,
+    types: Mapping[str, ColumnType],
+    writing: Writing,
+    *,
+    empty: Empty,
+) -> tuple[dict[str, Values], list[int]]:
+    columns: dict[str, AnyColumn] = {}
+    first: list[str] = []
+    lengths: list[int] = []
+    for file in files:
+        with file.unpacked() as stream:
+            table = _begin(stream, file, writing)
+            if not columns:
+                first = table.names
+                columns = {
+                    name: make_column(name, use, types.get(name), writing.clock, empty)
+                    for name, use in plan(table.names).items()
+                }
+            require_same(first, table.names, files[0], file)
+            count = 0
+            for block in _blocks(stream):
+                if not count and not lengths:
+                    _make_room(columns, block, total)
+                count += table.add_block(block, columns)
+                rest()
+            lengths.append(count)
+    return {name: column.finish() for name, column in columns.items()}, lengths
+
+
+def _make_room(columns: Mapping[str, AnyColumn], first: bytes, total: int) -> None:
+    """Expect rows as long as those of the first block in all that there is to read."""
+    count = int(1.02 * total * first.count(b"\n") / len(first)) + 1
+    for column in columns.values():
+        column.expect(count)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A file, after its header."""
+
+    names: list[str]
+    delimiter: str
+    encoding: str
+
+    def add_block(self, text: bytes, columns: Mapping[str, AnyColumn]) -> int:
+        """Add the rows of a block to the columns; how many there are."""
+        text = self._utf8(text)
+        _require_plain(text, self.delimiter)
+        places = {name: str(place) for place, name in enumerate(self.names) if name in columns}
+        expected = {place: self._expected(columns[name]) for name, place in places.items()}
+        try:
+            table = self._split(text, expected)
+        except import_module("pyarrow").ArrowInvalid:  # something else than what is expected
+            expected = dict.fromkeys(expected, Expects.TEXT)
+            table = self._split(text, expected)
+        for name, column in columns.items():
+            cells = self._cells(text, places[name], table, expected[places[name]])
+            column.add(cells, lambda _: "a block", comma=self.delimiter == ";")
+        return int(table.num_rows)
+
+    def _expected(self, column: AnyColumn) -> Expects:
+        """What to have Arrow read; where numbers may have a decimal comma or point, it cannot."""
+        return Expects.TEXT if self.delimiter == ";" and column.expects is Expects.NUMBERS else column.expects
+
+    def _cells(self, text: bytes, place: str, table: Any, expected: Expects) -> Cells:
+        found = table.column(place).combine_chunks()
+        if expected is not Expects.NUMBERS:
+            return ArrowCells(found)
+        return NumberCells(
+            found, lambda: ArrowCells(self._split(text, {place: Expects.TEXT}).column(0).combine_chunks())
+        )
+
+    def _split(self, text: bytes, expected: Mapping[str, Expects]) -> Any:
+        """Give the cells of some columns, by their places; ArrowInvalid if they are not what is expected."""
+        pa, reader = import_module("pyarrow"), import_module("pyarrow.csv")
+        names = pa.dictionary(pa.int32(), pa.string())
+        kinds = {Expects.TEXT: pa.string(), Expects.NAMES: names, Expects.NUMBERS: pa.float64()}
+        return reader.read_csv(
+            pa.BufferReader(text),
+            reader.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=_numbers(len(self.names))),
+            reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+            reader.ConvertOptions(
+                column_types={place: kinds[what] for place, what in expected.items()},
+                include_columns=list(expected),
+                null_values=GAPS,  # of numbers
+                strings_can_be_null=False,
+                check_utf8=False,  # it was
+            ),
+            pa.system_memory_pool(),  # Arrow's own gives memory back after each block, to ask for it again
+        )
+
+    def _utf8(self, text: bytes) -> bytes:
+        if self.encoding == "utf-8" and text.isascii():
+            return text
+        try:
+            return text.decode(self.encoding).encode()
+        except UnicodeDecodeError:
+            raise _InDoubtError("a byte that is no text") from None
+
+
+def _blocks(stream: io.BufferedReader) -> Iterator[bytes]:
+    """Give the rest of a file in blocks of whole rows."""
+    most = csv.field_size_limit()
+    while block := stream.read(BLOCK):
+        lines = [stream.readline(most)]
+        marks = _marks(block) + _marks(lines[0])
+        while marks % 2 and lines[-1]:  # between quotation marks, the end of a line is not that of a row
+            lines.append(stream.readline(most))
+            marks += _marks(lines[-1])
+            if len(lines) > most // 1000:
+                raise _InDoubtError("a quotation mark that seems to stand alone")
+        if max(map(len, lines)) == most:
+            raise _InDoubtError("a very long row")
+        yield block + b"".join(lines)
+
+
+def _marks(text: bytes) -> int:
+    return text.count(b'"') if b'"' in text else 0  # to look for one is many times as fast as to count
+
+
+def _require_plain(text: bytes, delimiter: str) -> None:
+    """Be in doubt unless Python splits text into the same cells as Arrow."""
+    if b"\0" in text or (b"\r" in text and text.count(b"\r") != text.count(b"\r\n")):
+        raise _InDoubtError("rare characters")
+    codes, most = _codes(text), csv.field_size_limit()
+    if b'"' not in text:
+        half = most // 2
+        short = all(text.find(b"\n", start, start + half) >= 0 for start in range(0, len(text) - half, half))
+    else:
+        quotes = np.flatnonzero(codes == QUOTE)
+        if not _are_pairs(quotes, codes, delimiter):
+            raise _InDoubtError("quotation marks in rare places")
+        ends = np.flatnonzero(codes == LINE_END)
+        ends = ends[np.searchsorted(quotes, ends) % 2 == 0]  # the others are inside of cells
+        short = bool(np.diff(ends, prepend=-1, append=len(text)).max() <= most)
+    if not short:
+        raise _InDoubtError("a row with room for a cell longer than the most that Python reads")
+
+
+def _are_pairs(quotes: Array, codes: Array, delimiter: str) -> bool:
+    """Whether quotation marks stand round cells, or doubled inside, and nowhere else."""
+    if len(quotes) % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    between = np.zeros(256, np.bool_)  # what may stand between two cells
+    between[[ord(delimiter), LINE_END, ord("\r")]] = True
+    opens = between[codes[opening - 1]] | (opening == 0)
+    closes = between[codes[np.minimum(closing + 1, len(codes) - 1)]] | (closing == len(codes) - 1)
+    doubled = opening[1:] == closing[:-1] + 1
+    return bool(((opens[1:] & closes[:-1]) | doubled).all() and opens[0] and closes[-1])
+
+
+def _codes(text: bytes) -> Array:
+    return np.frombuffer(text, np.uint8)
+
+
+def _numbers(count: int) -> list[str]:
+    return [str(number) for number in range(count)]
+
+
+def _begin(stream: io.BufferedReader, file: File, writing: Writing) -> _Table:
+    """Read the header, as is done row by row."""
+    encoding = codecs.lookup(settled_encoding(stream, writing.encoding)).name
+    if encoding not in ENCODINGS:
+        raise _InDoubtError("an encoding with long line ends")
+    taken = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal taken
+        for line in line_by_line(stream, encoding, file.name):
+            taken += 1
+            yield line
+
+    rows, delimiter = find_rows(counted(), file)
+    names = header_of(rows, file, writing.wide)
+    if rows.line != taken or rows.has_back:
+        raise _InDoubtError("a header that is not one row")
+    return _Table(names, delimiter, encoding)

@@ -1,0 +1,281 @@
+"""Which rows make up which record, and in what order."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+
+from telltree.errors import DataError, warn
+from telltree.panel.dates import Dates
+from telltree.panel.disk_arrays import by_records, like, on_disk, piecewise
+from telltree.panel.encode import Encoded, Values, is_object, object_array
+from telltree.panel.naming import is_nothing
+from telltree.panel.schema import listed
+from telltree.panel.store import Array, Index, is_missing
+from telltree.text import counted
+
+NANO, MICRO = 1e9, 1e6  # ticks in a second
+
+
+@dataclass(frozen=True)
+class Times:
+    """The time of every row of the input: numbers, or clock ticks, `per_second` of them per second."""
+
+    values: Array
+    per_second: float | None = None
+    from_start: bool = False  # whether dates count from the first step of their record
+    offsets: Array | None = None  # of dates: the offset of each row's clock from UTC in seconds, if given
+    zone: str | None = None  # of dates: the name of their time zone, if given
+
+    @property
+    def unit(self) -> Literal["ns", "us"]:
+        """The name of the unit."""
+        return "ns" if self.per_second == NANO else "us"
+
+    def shown(self, value: Any) -> str:
+        """Write a time for a message: dates as dates."""
+        return str(np.datetime64(int(value), self.unit)) if self.from_start else str(value)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Records in order; `order` lists the input's rows record by record, None if they are already in that order."""
+
+    ids: Array
+    lengths: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64] | None = None
+    times: npt.NDArray[np.float64] | None = None
+    dates: Dates | None = None
+    again: npt.NDArray[np.bool_] | None = None  # sorted rows with the same time as the row before; None if none has
+
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Return the first row of each record, after ordering."""
+        return np.cumsum(self.lengths, dtype=Index) - self.lengths
+
+    def owner(self, row: int) -> object:
+        """Return the id of the record that a row of the input belongs to."""
+        place = row if self.order is None else int(np.flatnonzero(self.order == row)[0])
+        record = int(np.searchsorted(self.starts(), place, side="right")) - 1
+        return self.id_of(record)
+
+    def id_of(self, record: int) -> object:
+        """Return the id of a record by its position."""
+        return self.ids[record : record + 1].tolist()[0]
+
+    def arranged(self, array: Array) -> Array:
+        """Return a row array in record order; the same array if it already is."""
+        return array if self.order is None else array[self.order]
+
+
+class OutOfOrderError(DataError):
+    """Rows that would have to change places, in arrays that are too large for that."""
+
+    def __init__(self, row: int, what: str) -> None:
+        """`what` a record is like, of which `row` is the first that shows it."""
+        super().__init__(f"row {row} (counted from 0): its record {what}")
+        self.row, self.what = row, what
+
+
+def _require_in_memory(values: Values, row: Callable[[], int], what: str) -> None:
+    if on_disk(values.array if isinstance(values, Encoded) else values):
+        raise OutOfOrderError(row(), what)
+
+
+def _first_again(numbers: npt.NDArray[np.int64]) -> int:
+    """The first place of a number that was there before."""
+    _, firsts = np.unique(numbers, return_index=True)
+    return int(np.setdiff1d(np.arange(len(numbers)), firsts)[0])
+
+
+def id_array(ids: Sequence[Any]) -> Array:
+    """Return ids as an array: numbers if all are, else objects."""
+    plain = list(ids)
+    if not {type(value) for value in plain} <= {int, float, str}:
+        plain = [value.item() if isinstance(value, np.generic) else plain_number(value) for value in plain]
+    if {type(value) for value in plain} in ({int}, {float}):
+        numeric = np.array(plain)
+        if numeric.dtype.kind in "iuf" and numeric.tolist() == plain:  # NumPy makes floats of 2**63 and -1
+            return numeric
+    return object_array(plain)
+
+
+def plain_number(value: Any) -> Any:
+    """An integer or a float for a decimal or a fraction; any other value as it is."""
+    if not isinstance(value, Decimal | Fraction) or is_nothing(value):
+        return value
+    return int(value) if value == value.__trunc__() else float(value)
+
+
+def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
+    """Check ids that the user gave for `count` records: as many, none missing, all distinct; numbers from 0 if None."""
+    if ids is None:
+        return np.arange(count, dtype=Index)
+    array = id_array(list(ids))
+    if len(array) != count:
+        raise DataError(f"got {counted(len(array), 'id')} for {counted(count, 'record')}")
+    if any(is_nothing(value) for value in array.tolist()):
+        raise DataError("an id is missing; every record needs one")
+    _require_hashable(array.tolist())
+    if len(set(array.tolist())) < count:
+        twice = [value for value, times in Counter(array.tolist()).items() if times > 1]
+        raise DataError(f"two records have the same id: {listed(twice)}")
+    return array
+
+
+def in_order(ids: Array, lengths: npt.ArrayLike, times: Times | None) -> Grouping:
+    """Group rows that are already in record order."""
+    sizes = np.asarray(lengths, Index)
+    if len(sizes) == 0:
+        raise DataError("there are no records")
+    if (sizes == 0).any():
+        empty = np.asarray(ids)[sizes == 0].tolist()
+        raise DataError(
+            f"{counted(len(empty), 'record has', 'records have')} no steps: {listed(empty)}; leave them out"
+        )
+    return _timed(Grouping(ids, sizes), times)
+
+
+def by_id(ids: Values, name: str, times: Times | None) -> Grouping:
+    """Group rows by id, records in order of first appearance; ids may interleave."""
+    if len(ids) == 0:
+        raise DataError("there are no records: the table has no rows")
+    _require_ids(ids, name)
+    firsts = np.concatenate(([0], np.flatnonzero(_changes(ids)) + 1)).astype(Index)
+    distinct, numbers = _numbered(ids, firsts)
+    run_lengths = np.diff(firsts, append=len(ids)).astype(Index)
+    keys = id_array(distinct)
+    if len(distinct) == len(numbers):
+        return _timed(Grouping(keys, run_lengths), times)
+    _require_in_memory(ids, lambda: int(firsts[_first_again(numbers)]), "has rows in several places")
+    codes = np.repeat(numbers, run_lengths)
+    order = np.argsort(codes, kind="stable").astype(Index)
+    return _timed(Grouping(keys, np.bincount(codes).astype(Index), order), times)
+
+
+def _require_ids(ids: Values, name: str) -> None:
+    absent = absent_rows(ids)
+    if absent.any():
+        rows = np.flatnonzero(absent).tolist()
+        raise DataError(
+            f"the id column {name!r} is missing in {counted(len(rows), 'row')}: {listed(rows)} (counted from 0)"
+        )
+
+
+def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
+    """Which values of a column are missing."""
+    if isinstance(values, Encoded):
+        return is_missing(values.array)
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind == "O":
+            return np.fromiter(map(is_nothing, values), np.bool_, len(values))
+        return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
+    absent = np.asarray(values.is_null().to_numpy(), np.bool_)
+    return absent | np.isnan(values.to_numpy()) if values.dtype.is_float() else absent
+
+
+def _numbered(ids: Values, rows: Array) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """Number the ids at these rows by first appearance: each id once, in order, and the number at each row."""
+    if isinstance(ids, nw.Series):
+        runs = ids[rows.tolist()].to_list()
+        _require_hashable(runs)
+        place = {value: number for number, value in enumerate(dict.fromkeys(runs))}
+        return list(place), np.fromiter(map(place.__getitem__, runs), Index, len(runs))
+    array = (ids.array if isinstance(ids, Encoded) else ids)[rows]  # numbers, so that no row becomes a Python object
+    kept, first, which = np.unique(array, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    distinct = kept[order].tolist()
+    numbers = np.empty(len(order), Index)
+    numbers[order] = np.arange(len(order))
+    if isinstance(ids, Encoded) and ids.levels:
+        distinct = [ids.levels[code] for code in distinct]
+    return distinct, numbers[which]
+
+
+def _require_hashable(ids: Sequence[Any]) -> None:
+    try:
+        set(ids)
+    except TypeError:
+        raise DataError(f"ids must be numbers or text, got {ids[0]!r:.80}") from None
+
+
+def _changes(ids: Values) -> npt.NDArray[np.bool_]:
+    """For each row except the first, whether its id differs from the one before."""
+    if isinstance(ids, nw.Series) and ids.dtype == nw.String and not is_object(ids):
+        return (ids[1:] != ids[:-1]).to_numpy().astype(np.bool_)
+    plain = ids.array if isinstance(ids, Encoded) else ids if isinstance(ids, np.ndarray) else ids.to_numpy()
+    array = np.asarray(plain)
+    return np.asarray(array[1:] != array[:-1], dtype=np.bool_)
+
+
+def _timed(grouping: Grouping, times: Times | None) -> Grouping:
+    """Sort the rows of each record by time, stably, with a warning if that was needed."""
+    if times is None:
+        return grouping
+    values = grouping.arranged(times.values)
+    within = np.ones(max(len(values) - 1, 0), np.bool_)
+    within[grouping.starts()[1:] - 1] = False
+    backward = np.flatnonzero((values[1:] < values[:-1]) & within)
+    if len(backward):
+        _require_in_memory(times.values, lambda: int(backward[0]) + 1, "is not sorted by time")
+        grouping = _sorted(grouping, values, backward)
+        values = grouping.arranged(times.values)
+    twice = (values[1:] == values[:-1]) & within
+    if twice.any():
+        grouping = dataclasses.replace(grouping, again=np.concatenate(([False], twice)))
+    return _clocked(grouping, times, values)
+
+
+def require_distinct(grouping: Grouping, times: Times) -> None:
+    """Raise a DataError if a time occurs twice in a record."""
+    if grouping.again is None:
+        return
+    twice = np.flatnonzero(grouping.again)
+    ids, values = grouping.ids.tolist(), grouping.arranged(times.values)
+    records = (np.searchsorted(grouping.starts(), twice[:3], side="right") - 1).tolist()
+    shown = ", ".join(
+        f"record {ids[r]!r} at {times.shown(values[row])}" for r, row in zip(records, twice[:3], strict=True)
+    )
+    repeats = counted(len(twice), "step repeats a time of its record", "steps repeat a time of their record")
+    raise DataError(
+        f"{repeats}: {shown}; keep one row for each time, make one of them by repeated (--repeated) = first, last or "
+        "mean, or resample by every (--every)"
+    )
+
+
+def _sorted(grouping: Grouping, values: Array, backward: Array) -> Grouping:
+    codes = np.repeat(np.arange(len(grouping.lengths)), grouping.lengths)
+    late = np.unique(codes[backward])
+    ids = grouping.ids[late].tolist()
+    were = counted(len(ids), "record was not sorted by time and now is", "records were not sorted by time and now are")
+    warn(f"{were}: {listed(ids)}")
+    by_time = np.lexsort((values, codes)).astype(Index)
+    return Grouping(grouping.ids, grouping.lengths, by_time if grouping.order is None else grouping.order[by_time])
+
+
+def _clocked(grouping: Grouping, times: Times, values: Array) -> Grouping:
+    """Store the times of the sorted rows; dates become seconds from the first of each record."""
+    if not times.from_start:
+        per_second = times.per_second
+        if per_second is not None or values.dtype != np.float64:
+            values = piecewise(lambda some: np.asarray(some / (per_second or 1), np.float64), values, np.float64)
+        return dataclasses.replace(grouping, times=values)
+    starts = values[grouping.starts()]
+    seconds = like(values, np.float64)
+    for records, rows in by_records(values, grouping.lengths):
+        gone = values[rows] - np.repeat(starts[records], grouping.lengths[records])
+        if (gone < 0).any():  # the rows are sorted, so this is a 64-bit overflow
+            raise DataError(
+                "a record is longer than 290 years, which nanoseconds cannot count; give dates in microseconds"
+            )
+        np.divide(gone, times.per_second or 1.0, out=seconds[rows])
+    offsets = None if times.offsets is None else grouping.arranged(times.offsets)
+    begins = starts.view(f"M8[{times.unit}]")
+    dates = Dates.of(begins, offsets, times.zone, times=seconds, lengths=grouping.lengths)
+    return dataclasses.replace(grouping, times=seconds, dates=dates)

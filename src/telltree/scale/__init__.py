@@ -1,0 +1,1 @@
+"""Beyond one process and one run: processes, Dask workers, and checkpoints."""

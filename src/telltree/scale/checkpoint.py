@@ -1,0 +1,437 @@
+"""Checkpoints: a file from which learning goes on after its process was killed."""
+
+import binascii
+import hashlib
+import json
+import math
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree import __version__
+from telltree.checks import is_whole
+from telltree.engine import Formula
+from telltree.errors import CheckpointError, GrammarError, SettingsError, TelltreeWarning
+from telltree.files import is_device, remove_parts, require_writable, write_whole
+from telltree.grammar.derivation import Population
+from telltree.grammar.draw import flat
+from telltree.search.archive import Candidate, OfSize, moments
+from telltree.search.search import Found, Proof, Remember
+from telltree.search.state import Given, State, together
+from telltree.tree.induction import Ledger
+from telltree.tree.split_search import Answer, Asking, Question, Said, Task
+from telltree.tree.tree import Leaf
+
+# ---- What a search found, as plain arrays, and back: finished searches are kept like unfinished ones.
+
+
+def found_state(found: Found) -> State:
+    """What was found."""
+    constants = found.best is not None and found.best.derivation.grammar.has_random_constants
+
+    def rows(candidates: list[Candidate]) -> State:
+        return flat(Population.of([one.derivation for one in candidates], constants))
+
+    first, best = [best for best, _ in found.by_size], [] if found.best is None else [found.best]
+    ties = [found.ties] if found.ties is not None else []
+    return {
+        "fitness": np.array([one.fitness for one in found.runners_up]),
+        "best_fitness": np.array([one.fitness for one in best]),
+        "evaluations": np.array(found.evaluations),
+        "seconds": np.array(found.seconds),
+        "history": np.array(found.history, np.float64).reshape(-1, 3),
+        "fitness_by_size": np.array([one.fitness for one in first]),
+        "ties_by_size": np.array([len(rows.lengths) for _, rows in found.by_size], np.int64),
+        **({} if found.proof is None else {"proof": np.frombuffer(_text(found.proof), np.uint8)}),
+    } | together(
+        best=rows(best),
+        runners_up=rows(list(found.runners_up)),
+        ties=_all(ties),
+        by_size=rows(first),
+        of_sizes=_all([tied for _, tied in found.by_size]),
+    )
+
+
+def found_of(given: Given) -> Found:
+    """What was found, of a search that was not interrupted."""
+    best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
+    ties = given.rows("ties")
+    first, tied = _candidates(given, "by_size", "fitness_by_size"), given.rows("of_sizes")
+    ends = np.cumsum(given.array("ties_by_size", np.int64, len(first)))
+    starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
+    if (ends < starts).any() or (ends[-1] if len(ends) else 0) != len(tied.lengths):
+        raise CheckpointError("the formulas of each size are not as many as it says")
+    parts = [tied.take(np.arange(*ends_of)) for ends_of in zip(starts, ends, strict=True)]
+    if not len(best) == bool(runners_up) == bool(len(ties.lengths)):
+        raise CheckpointError("there is a best formula, and none that ties for the best, or the other way round")
+    return Found(
+        best=best[0] if best else None,
+        runners_up=runners_up,
+        ties=ties if len(ties.lengths) else None,
+        history=tuple(moments(given)),
+        evaluations=given.number("evaluations", np.int64),
+        seconds=given.number("seconds", np.float64),
+        interrupted=False,
+        by_size=tuple(map(OfSize, first, parts)),
+        proof=_proof(given) if given.has("proof") else None,
+    )
+
+
+def _text(proof: Proof) -> bytes:
+    """A proof as text: numbers of formulas may have any number of digits."""
+    return json.dumps(asdict(proof)).encode()
+
+
+def _proof(given: Given) -> Proof:
+    try:
+        told = json.loads(given.array("proof", np.uint8, None).tobytes())
+        proof = Proof(**told)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CheckpointError(f"what was proved cannot be read: {error}") from None
+    whole = (proof.atoms, proof.depth, proof.formulas, proof.tried, proof.wanted, proof.sampled)
+    if not all(is_whole(number, 0) for number in whole) or not (proof.size is None or is_whole(proof.size, 0)):
+        raise CheckpointError("what was proved has impossible numbers")
+    if not isinstance(proof.fitness, float):
+        raise CheckpointError("what was proved has an impossible fitness")
+    if not all(isinstance(flag, bool) for flag in (proof.is_all, proof.goes_deeper)):
+        raise CheckpointError("which formulas were proved not to be fitter is neither true nor false")
+    return proof
+
+
+def _all(populations: list[Population]) -> State:
+    return flat(Population.joined(populations) if populations else Population.empty(0, 1, False))
+
+
+def _candidates(given: Given, name: str, fitness: str) -> tuple[Candidate, ...]:
+    rows = given.rows(name)
+    reached = given.array(fitness, np.float64, len(rows.lengths)).tolist()
+    return tuple(Candidate(rows.derivation(i, given.grammar), of) for i, of in enumerate(reached))
+
+
+# ---- What came of a node, as plain arrays, and back.
+
+
+def answer_state(answer: Answer, task: Task) -> State:
+    """The answer of a node that was searched; its leaf follows from its records."""
+    assert answer.search is not None
+    state = together(search=found_state(answer.search))
+    asked = answer.question
+    if asked is None:
+        return state
+    formula, found = asked.formula.expression, asked.found.expression
+    text = "" if formula == found else str(formula)  # what a grammar gave words of its own stays as it was found
+    return (
+        state
+        | _said_state(asked)
+        | {
+            "formula": np.frombuffer(text.encode(), np.uint8),
+            "true": np.isin(task.members, asked.true).astype(np.uint8),
+            "figures": np.array([asked.fitness, asked.gain, asked.margin]),
+            **together(found=flat(Population.of([asked.found], asked.found.grammar.has_random_constants))),
+        }
+    )
+
+
+def answer_of(state: State, task: Task, asking: Asking) -> Answer:
+    """The answer of a node; CheckpointError if the state cannot be one of it."""
+    given = Given(state, asking.grammar, asking.search.max_depth)
+    leaf, found = Leaf(asking.labels[task.members].summary()), found_of(given.part("search"))
+    if "formula" not in state:
+        return Answer(leaf, found)
+    true, rows = given.array("true", np.uint8, len(task.members)) != 0, given.rows("found")
+    if found.best is None or len(rows.lengths) != 1 or true.all() or not true.any():
+        raise CheckpointError("a question does not split the records of its node")
+    derivation = rows.derivation(0, asking.grammar)
+    formula = _formula(given, asking) or Formula(derivation.expression)
+    fitness, gain, margin = given.array("figures", np.float64, 3).tolist()
+    said = _said(given, state, formula, asking)
+    sides = task.members[true], task.members[~true]
+    return Answer(leaf, found, Question(formula, derivation, *sides, fitness, gain, margin, said))
+
+
+def _said_state(asked: Question) -> State:
+    """How the question is said, if answers may be unknown."""
+    if asked.said is None:
+        return {}
+    formula, opposite, unknown, goes = asked.said
+    text = "" if formula == asked.formula else str(formula)
+    return {"said": np.frombuffer(text.encode(), np.uint8), "unknown": np.array([opposite, unknown, goes], np.int64)}
+
+
+def _said(given: Given, state: State, formula: Formula, asking: Asking) -> Said | None:
+    if ("said" in state) != asking.unknown:
+        raise CheckpointError("a question does not say what becomes of unknown answers")
+    if not asking.unknown:
+        return None
+    opposite, unknown, goes = given.array("unknown", np.int64, 3).tolist()
+    return Said(_formula(given, asking, "said") or formula, bool(opposite), unknown, bool(goes))
+
+
+def _formula(given: Given, asking: Asking, name: str = "formula") -> Formula | None:
+    """The formula, if it is another one than was found."""
+    try:
+        text = given.array(name, np.uint8, None).tobytes().decode()
+        return Formula.parse(text, asking.grammar.schema, functions=asking.grammar.functions) if text else None
+    except (UnicodeDecodeError, GrammarError) as error:
+        raise CheckpointError(f"a formula cannot be read: {error}") from None
+
+
+# ---- The file of a checkpoint: what it is of, then what is known of each node, then a checksum; a line of JSON each.
+#
+# Arrays are written as their type, shape and bytes. What is read may be anybody's, so it is bounded, and every error
+# is a CheckpointError.
+
+FORMAT, VERSION = "telltree checkpoint", 1
+MOST_BYTES = 1 << 30
+MOST_SIGNS = 10_000_000
+"""Objects, lists and items, which take memory when they are read: a node has about two hundred."""
+_MOST_HEAD = 1 << 20
+_TYPES = ("<i4", "<i8", "<u8", "<f8", "|u1")
+
+
+class Place(NamedTuple):
+    """What something is known of: tree 0 is that of all records, others are those of folds."""
+
+    tree: int
+    node: int
+    finished: bool
+    """Whether it is the answer of a node, or the state of its search."""
+
+
+def content_of(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
+    """The content of a file; CheckpointError if it is too large to be read again."""
+    head = {"format": FORMAT, "version": VERSION, "telltree": __version__, "about": dict(about)}
+    content = _written(head) + b"".join(lines)
+    content += _written({"sha256": hashlib.sha256(content).hexdigest()})
+    _require_bounded(content)
+    return content
+
+
+def line_of(place: Place, state: State) -> bytes:
+    """The line of a place."""
+    return _written({**place._asdict(), "arrays": {name: _array_out(array) for name, array in state.items()}})
+
+
+def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[Place, bytes]]:
+    """What the file is of, and the line of each place."""
+    try:
+        with open(path, "rb") as file:
+            head = file.readline(_MOST_HEAD)
+            about = _about(head)
+            content = head + file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise CheckpointError(f"it cannot be read: {error.strerror}") from None
+    _require_bounded(content)
+    end = content.rstrip(b"\n").rfind(b"\n") + 1
+    if content[end:] != _written({"sha256": hashlib.sha256(content[:end]).hexdigest()}):
+        raise CheckpointError("it is damaged or cut short: its checksum is wrong")
+    return about, {_place(line): line + b"\n" for line in content[len(head) : end].splitlines()}
+
+
+def state_of(line: bytes) -> State:
+    """The state that a line holds."""
+    arrays = _object(line).get("arrays")
+    if not isinstance(arrays, dict):
+        raise CheckpointError("it is damaged: a node has no arrays")
+    return {name: _array_in(array) for name, array in arrays.items()}
+
+
+def _written(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def _require_bounded(content: bytes) -> None:
+    if len(content) > MOST_BYTES:
+        raise CheckpointError(f"it has more than {MOST_BYTES:,} bytes, the most that a checkpoint may have")
+    if sum(map(content.count, (b"{", b"[", b","))) > MOST_SIGNS:
+        raise CheckpointError(f"it has more than {MOST_SIGNS:,} items, the most that a checkpoint may have")
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise CheckpointError("it is no checkpoint, or a damaged one")
+    return found
+
+
+def _about(head: bytes) -> dict[str, str]:
+    """What a file is of, by its first line."""
+    found = _object(head)
+    version, about = found.get("version"), found.get("about")
+    if found.get("format") != FORMAT or type(version) is not int:
+        raise CheckpointError("it is no checkpoint")
+    if version != VERSION or found.get("telltree") != __version__:
+        raise CheckpointError(
+            f"it was written by telltree {found.get('telltree')!s:.40} in format {version!s:.20}, and this is telltree "
+            f"{__version__}, which goes on from format {VERSION} of its own version alone"
+        )
+    if not isinstance(about, dict) or not all(isinstance(text, str) for text in about.values()):
+        raise CheckpointError("it is damaged: it does not say what it is of")
+    return about
+
+
+def _place(line: bytes) -> Place:
+    found = _object(line)
+    place = Place._make(found.get(name) for name in Place._fields)
+    if type(place.tree) is not int or type(place.node) is not int or type(place.finished) is not bool:
+        raise CheckpointError("it is damaged: a line does not say which node it is of")
+    return place
+
+
+def _array_out(array: NDArray[Any]) -> list[Any]:
+    plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return [plain.dtype.str, list(array.shape), binascii.b2a_base64(plain.data, newline=False).decode()]
+
+
+def _array_in(written: Any) -> NDArray[Any]:
+    try:
+        kind, shape, text = written
+        if kind not in _TYPES or not all(type(n) is int and n >= 0 for n in shape):
+            raise ValueError
+        content = binascii.a2b_base64(text, strict_mode=True)
+        if math.prod(shape) * np.dtype(kind).itemsize != len(content):
+            raise ValueError
+        found: NDArray[Any] = np.frombuffer(content, kind).reshape(shape)
+    except (TypeError, ValueError):
+        raise CheckpointError("it is damaged: an array is not as it says") from None
+    return found.astype(found.dtype.newbyteorder("="))
+
+
+# ---- Checkpoints: a file from which learning goes on after its process was killed.
+#
+# It is written whole or not at all, and so seldom that it takes no more than a hundredth of the time.
+
+EVERY = 1.0
+"""Seconds between two writes, at least."""
+SHARE = 0.01
+"""Of the time that may go into writing: after a write that took a second there is none for the next hundred."""
+
+Name = str | os.PathLike[str]
+_CUTS, _UNSAID = "cuts", np.array([-1])
+
+
+@contextmanager
+def naming(path: Name) -> Iterator[None]:
+    """CheckpointErrors from within name the file, and say what to do."""
+    try:
+        yield
+    except CheckpointError as error:
+        remedy = "to start afresh, delete the file or name another"
+        raise CheckpointError(f"the checkpoint {os.fspath(path)!r}: {error}; {remedy}") from error
+
+
+class Checkpoint:
+    """What is known of the trees of one fit, in memory and in a file."""
+
+    def __init__(self, path: Name) -> None:
+        """Read the file, if it is there; find out whether it can be written."""
+        self._path, self._about = Path(path), dict[str, str]()
+        self._lines: dict[Place, bytes] = {}
+        self._made: dict[Place, Callable[[], State]] = {}
+        self._lock, self._next, self._warned = threading.RLock(), time.monotonic() + EVERY, False
+        try:
+            require_writable(path)
+        except OSError as error:
+            raise SettingsError(f"the checkpoint {os.fspath(path)!r} cannot be written: {error.strerror}") from None
+        if is_device(self._path):
+            raise SettingsError(f"the checkpoint {os.fspath(path)!r} must be a file, which can be replaced")
+        self.found = self._path.exists()
+        if self.found:
+            self._about, self._lines = read_file(path)
+            remove_parts(path)  # of writes that were killed
+
+    def said(self, what: str) -> str | None:
+        """What the file says of the fit that it is of."""
+        return self._about.get(what)
+
+    def require(self, about: Mapping[str, str]) -> None:
+        """CheckpointError, in words, unless the file is of a fit of which this is true; a new file is from now on."""
+        if self.found:
+            _require_same(self._about, about)
+        self._about = dict(about)
+
+    def tree(self, number: int) -> Ledger:
+        """The ledger of a tree."""
+        return _TreeLedger(self, number)
+
+    def state(self, place: Place) -> State | None:
+        """What the file held of a place."""
+        line = self._lines.get(place)
+        return None if line is None else state_of(line)
+
+    def remember(self, place: Place, make: Callable[[], State]) -> None:
+        """Keep what `make` makes; it is called when the file is written, which is now if it is time for that."""
+        with self._lock:
+            due = time.monotonic() >= self._next
+            if place.finished:
+                self._lines.pop(place._replace(finished=False), None)
+            if place.finished or due:
+                self._made[place] = make
+            if due:
+                self.write()
+
+    def write(self) -> None:
+        """Write the file now. Where that fails, it is said once, and learning goes on: the file stays as it was."""
+        with self._lock:
+            began = time.monotonic()
+            self._lines |= {place: line_of(place, make()) for place, make in self._made.items()}
+            self._made.clear()
+            try:
+                write_whole(self._path, content_of(self._about, self._lines.values()))
+            except (OSError, CheckpointError) as error:
+                self._warn(getattr(error, "strerror", None) or str(error))
+            now = time.monotonic()
+            self._next = now + max(EVERY, (now - began) / SHARE)
+
+    def _warn(self, reason: str) -> None:
+        if not self._warned:
+            message = f"the checkpoint {str(self._path)!r} cannot be written: {reason}; learning goes on without"
+            warnings.warn(TelltreeWarning(message), stacklevel=2)
+        self._warned = True
+
+
+class _TreeLedger(Ledger):
+    def __init__(self, checkpoint: Checkpoint, tree: int) -> None:
+        self._checkpoint, self._tree = checkpoint, tree
+
+    def answer(self, task: Task, asking: Asking) -> Answer | None:
+        state = self._checkpoint.state(Place(self._tree, task.number, finished=True))
+        return None if state is None else answer_of(state, task, asking)
+
+    def under_way(self, task: Task, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
+        place = Place(self._tree, task.number, finished=False)
+        state = self._checkpoint.state(place)
+        if state is not None and not np.array_equal(state.pop(_CUTS, _UNSAID), cuts):
+            state = None  # it was on another number of workers: the node begins again
+        return state, lambda make: self._checkpoint.remember(place, lambda: {_CUTS: cuts, **make()})
+
+    def finished(self, task: Task, answer: Answer) -> None:
+        if answer.search is not None:
+            place = Place(self._tree, task.number, finished=True)
+            self._checkpoint.remember(place, lambda: answer_state(answer, task))
+
+
+def _require_same(before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """CheckpointError that says in which way two fits differ, if they do."""
+    differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if differing:
+        told = [_told(name, before.get(name, "nothing"), now.get(name, "nothing")) for name in differing]
+        raise CheckpointError(f"it is of another fit: {'; '.join(told)}")
+
+
+def _told(name: str, before: str, now: str) -> str:
+    if "sha256:" in before + now:
+        return f"{name} is not the same"
+    return f"{name} was {before:.200}, and is {now:.200}"

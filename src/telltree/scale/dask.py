@@ -1,0 +1,297 @@
+"""Shards on the workers of a Dask cluster, and what is done when workers die. Dask is imported here alone."""
+
+import threading
+import time
+from asyncio import CancelledError as Cancelled
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from telltree.engine.trace import signals_of
+from telltree.errors import ClusterError, DataError, SettingsError, warn
+from telltree.extras import extras
+from telltree.grammar import Grammar
+from telltree.panel import Panel
+from telltree.panel.part import Part, part_of
+from telltree.tree.out_of_core import local_bench
+from telltree.tree.shards import Message, NotOpenError, Places, Shard, ShardedBench, answered, even_bounds
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+T = TypeVar("T")
+
+_LOOK = 2.0
+"""Seconds after which a worker that has not answered is looked after."""
+_START = 120.0
+"""Seconds to wait for a worker where there is none: they may have died, and take some time to start again."""
+_MEMORY = 0.5
+"""Of what a worker may take; Dask begins to write what it holds to disk from 0.6 on."""
+_ATTEMPTS = 4
+"""How often a shard is put somewhere else before it is given up."""
+
+
+class Cluster:
+    """A Dask client whose workers evaluate formulas: they hold the records, and this process searches.
+
+    Close it, or leave the `with` that it is used in, and workers forget what they held.
+    """
+
+    def __init__(self, client: "Client") -> None:
+        with extras():
+            from distributed import Client
+        if not isinstance(client, Client):
+            raise SettingsError(f"client must be a dask.distributed.Client, got {type(client).__name__}")
+        self._client, self._places = client, list[_Workers]()
+
+    @property
+    def workers(self) -> int:
+        """How many there are."""
+        return len(_workers(self._client))
+
+    def bench(self, panel: Panel, grammar: Grammar) -> ShardedBench:
+        """What evaluates formulas for the nodes of one tree."""
+        places = _Workers(self._client, panel, grammar)
+        self._places.append(places)
+        return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
+
+    def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
+        """What `work(task, shared)` returns for each task, with the task's number, as they finish on the workers.
+
+        Tasks whose worker died are done again elsewhere; if all died that had what is shared, it is sent again.
+        """
+        left = dict(enumerate(tasks))
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                for number, found in self._once(work, left, shared):
+                    del left[number]
+                    yield number, found
+                return
+            except _lost() as error:
+                if attempt == _ATTEMPTS or _is_deadly(error):
+                    raise ClusterError(
+                        f"the workers were lost ({error}); see their logs, and whether memory ran out"
+                    ) from error
+
+    def _once(self, work: Callable[..., T], tasks: dict[int, Any], shared: Any) -> Generator[tuple[int, T]]:
+        """The same, unless what is shared is lost."""
+        from distributed import as_completed
+
+        everywhere = self._everywhere(shared)
+        futures = {
+            self._client.submit(work, task, everywhere, pure=False, retries=_ATTEMPTS): number
+            for number, task in tasks.items()
+        }
+        try:
+            for future in as_completed(list(futures)):
+                yield futures[future], future.result()
+        finally:
+            if self._client.status == "running":  # else there is nobody to tell
+                self._client.cancel(list(futures))
+
+    def _everywhere(self, shared: Any, attempts: int = _ATTEMPTS) -> Any:
+        """The future of what every worker gets; it is sent again if one of them dies meanwhile."""
+        _workers(self._client)
+        try:
+            return self._client.scatter(shared, broadcast=True, hash=False)
+        except _lost() as error:
+            if attempts > 1:
+                return self._everywhere(shared, attempts - 1)
+            raise ClusterError(
+                f"workers were lost {_ATTEMPTS} times in a row while records were sent to them ({error}); see their "
+                "logs, and whether memory ran out"
+            ) from error
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for places in self._places:
+            places.close()
+
+
+@contextmanager
+def connected(address: str) -> "Iterator[Client]":
+    """A client of the scheduler at an address, such as tcp://10.0.0.1:8786."""
+    with extras():
+        from distributed import Client
+    try:
+        client = Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"there is no Dask scheduler at {address!r}; start one with `dask scheduler`, and give the address it "
+            "prints, such as tcp://10.0.0.1:8786"
+        ) from error
+    with client:
+        yield client
+
+
+class _Workers(Places):
+    """The shards of one tree, each an actor: an object that stays on its worker, and is asked without detours."""
+
+    nodes_at_once = 2
+    """While a worker thinks about one node, this process breeds formulas for the other."""
+
+    def __init__(self, client: "Client", panel: Panel, grammar: Grammar) -> None:
+        workers = _workers(client)
+        super().__init__(even_bounds(panel, len(workers)))
+        self._client, self._panel, self._grammar = client, panel, grammar
+        self._sending, self._lock = False, threading.RLock()
+        """Whether workers were found not to see the files of the records."""
+        used = [workers[shard % len(workers)] for shard in range(len(self.bounds) - 1)]
+        beginnings = [self._beginning(shard, worker) for shard, worker in enumerate(used)]  # all at the same time
+        self._homes = [self._begun(shard, used[shard], *beginning) for shard, beginning in enumerate(beginnings)]
+
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        """The answers, in the order of the questions; shards whose worker died are put somewhere else."""
+        asked = [(message, self._submit(message)) for message in messages]
+        return [self._answer(message, *submitted) for message, submitted in asked]
+
+    def close(self) -> None:
+        """Let workers forget the records and what they made of them."""
+        self._homes.clear()
+
+    def _submit(self, message: Message) -> "tuple[_Home, Any | None]":
+        """Ask a shard: where it is, and the future of its answer, None if its worker is known to be lost."""
+        needed = message if message.open_first else message._replace(opening=None)  # what is known need not travel
+        home = self._homes[message.shard]
+        try:
+            return home, None if home.actor is None else home.actor.ask(needed)
+        except RuntimeError:
+            return home, None
+
+    def _answer(self, message: Message, home: "_Home", future: Any) -> Any:
+        for _ in range(_ATTEMPTS):
+            try:
+                if future is not None:
+                    return self._waited(home.worker, future)
+            except _lost():
+                pass  # by beginning anew
+            message = message._replace(open_first=True)
+            self._move(message.shard, home)
+            home, future = self._submit(message)
+        low, high = self.bounds[message.shard : message.shard + 2].tolist()
+        first, last, part = self._panel.ids[low], self._panel.ids[high - 1], self._part(message.shard)
+        where = "" if part is None else f" ({part})"
+        raise ClusterError(
+            f"the shard with records {first} to {last}{where} failed {_ATTEMPTS} times in a row; see the workers' "
+            "logs, and whether they have enough memory, or use more workers"
+        )
+
+    def _waited(self, worker: str, future: Any) -> Any:
+        """The result of a future; one whose worker died may never be done, so the worker is looked after meanwhile."""
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if worker not in _workers(self._client):
+                    raise CancelledError from None
+
+    def _move(self, shard: int, lost: "_Home") -> None:
+        """Begin a shard anew where a worker lives, unless that was done since it was lost."""
+        with self._lock:
+            if self._homes[shard] is not lost:
+                return
+            alive, worker = _workers(self._client), lost.worker
+            if worker not in alive:
+                used = [home.worker for home in self._homes]
+                worker = min(alive, key=lambda one: (used.count(one), one))
+            self._homes[shard] = self._begun(shard, worker, *self._beginning(shard, worker))
+
+    def _beginning(self, shard: int, worker: str) -> tuple[Any | None, bool]:
+        """Let a worker read the records of its shard, or send them, and begin to make a shard of them there.
+
+        Gives its future, None if the worker is lost, and whether it reads them.
+        """
+        low, high = self.bounds[shard : shard + 2].tolist()
+        home, part = [worker], self._part(shard)
+        try:
+            records = part or self._client.scatter(self._panel[low:high], workers=home, hash=False)
+            begun = self._client.submit(_begin, records, self._grammar, workers=home, actor=True, pure=False)
+        except _lost(also=KeyError):  # the scheduler may know no such worker any more
+            begun = None
+        return begun, part is not None
+
+    def _begun(self, shard: int, worker: str, beginning: Any | None, reads: bool) -> "_Home":
+        """What came of a beginning; without an actor if the worker is lost."""
+        try:
+            return _Home(worker, None if beginning is None else self._waited(worker, beginning))
+        except _lost(also=KeyError):
+            return _Home(worker, None)
+        except DataError as error:
+            if not reads:
+                raise
+            if not self._sending:
+                warn(f"a worker could not read records by itself ({error}), so they are sent to the workers")
+                self._sending = True
+            return self._begun(shard, worker, *self._beginning(shard, worker))
+
+    def _part(self, shard: int) -> Part | None:
+        """What the worker reads by itself; None if the records must be sent."""
+        low, high = self.bounds[shard : shard + 2].tolist()
+        return None if self._sending else part_of(self._panel[low:high])
+
+
+@dataclass(frozen=True, eq=False)
+class _Home:
+    """Where a shard is: a worker, and the actor there; None if it was lost."""
+
+    worker: str
+    actor: Any | None
+
+
+class RemoteShard(Shard):
+    """A shard on a worker."""
+
+    seconds = 0.0
+    """How long it has worked; the rest of the time it was idle."""
+
+    def ask(self, message: Message) -> Any:
+        """The answer to a question."""
+        began = time.perf_counter()
+        found = answered(self, message)
+        self.seconds += time.perf_counter() - began
+        return found
+
+
+def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
+    from distributed import get_worker
+
+    panel, worker = records.read() if isinstance(records, Part) else records, get_worker()
+    limit = worker.memory_manager.memory_limit
+    most = None if limit is None else int(limit * _MEMORY)
+    return RemoteShard(local_bench(panel, grammar, worker.state.nthreads, most, firm=False, quiet=True))
+
+
+def _is_deadly(error: BaseException) -> bool:
+    """Whether a task has killed one worker after the other: it would go on."""
+    from distributed import KilledWorker
+
+    return isinstance(error, KilledWorker)
+
+
+def _lost(also: type[BaseException] = CancelledError) -> tuple[type[BaseException], ...]:
+    """What is raised when a worker died, or was started again."""
+    from distributed import KilledWorker
+
+    return CancelledError, Cancelled, KilledWorker, OSError, TimeoutError, NotOpenError, also
+
+
+def _workers(client: "Client") -> list[str]:
+    """The addresses of the workers; ClusterError if there are none, or nobody to ask."""
+    try:
+        found: list[str] = []
+        while not found:  # the last one may die while it is asked for
+            client.wait_for_workers(1, timeout=_START)
+            found = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        return found
+    except (OSError, TimeoutError, RuntimeError) as error:
+        raise ClusterError(
+            f"the Dask scheduler does not answer, or has no workers ({error}); start the cluster again, and fit again"
+        ) from error

@@ -1,0 +1,241 @@
+"""The best trees over a pool of answers, by branch and bound, on one bit for each answer and record."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.compiled import at, kernel, popcount, small
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+
+Words = NDArray[np.uint64]
+
+
+class Pool(NamedTuple):
+    """Answers to choose from, and what the records are worth."""
+
+    answers: Words
+    """Answers × words: for which records each is yes."""
+    prices: NDArray[np.float64]
+    """What each question costs."""
+    groups: Words
+    """Groups × words: which records are counted together."""
+    worth: NDArray[np.int64]
+    """Groups × classes: what a record of a group adds to the weight of a class."""
+    counted: NDArray[np.int64]
+    """For each group 1 if its records are members, 0 if it is there for weights only. Every record is a member once."""
+    least: int
+    """How many members each side of a question must have."""
+    impurity: float
+    unit: float
+    """See `Whole`."""
+    logs: NDArray[np.float64]
+    """lgamma(n + 1/classes) and lgamma(n + 1) for each number n of records, if these are all that is ever asked for."""
+
+
+class Best(NamedTuple):
+    """The best tree: the answer that each node asks for, by the number of the node, as places in the pool."""
+
+    cost: float
+    questions: dict[int, int]
+    compared: int
+    """How many splits of a node were compared."""
+    left_out: int
+    """How many questions were left out, because with them even leaves of one class each would cost too much."""
+
+
+@small
+def _leaf_cost(weights, pool):
+    """What a leaf costs in which classes have these weights: its Gini impurity, or the bits that tell its labels."""
+    classes, whole = len(weights), np.int64(0)
+    if pool.unit == 0:
+        squares = 0.0
+        for k in range(classes):
+            whole += weights[k]
+            squares += np.float64(weights[k]) ** 2
+        return pool.impurity * (whole - squares / whole) if whole else 0.0
+    told, share = 0.0, 1.0 / classes
+    for k in range(classes):
+        whole += weights[k]
+        if weights[k] > 0:
+            if pool.logs.shape[1]:
+                told += pool.logs[0, weights[k]] - pool.logs[0, 0]
+            else:
+                told += math.lgamma(weights[k] * pool.unit + share) - math.lgamma(share)
+    known = pool.logs[1, whole] if pool.logs.shape[1] else math.lgamma(whole * pool.unit + 1.0)
+    return (known - told) / math.log(2.0)
+
+
+@small
+def _least_cost(weights, pool, cheapest):
+    """The least that a tree can cost for such records: all classes alone, by one question, if that is worth it.
+
+    A leaf of several classes costs no less than one of each, and two leaves of one class no less than one of both.
+    """
+    alone, parts = np.zeros_like(weights), cheapest
+    for k in range(len(weights)):
+        alone[k] = weights[k]
+        parts += _leaf_cost(alone, pool)
+        alone[k] = 0
+    return min(parts, _leaf_cost(weights, pool))
+
+
+@small
+def _weigh(counts, pool, weights):
+    """The weight of each class among records that are counted by groups; returns how many members they are."""
+    weights[:] = 0
+    members = 0
+    for g in range(len(counts)):
+        members += counts[g] * pool.counted[g]
+        for k in range(len(weights)):
+            weights[k] += counts[g] * pool.worth[g, k]
+    return members
+
+
+@small
+def _count(inside, answer, counts):
+    """How many records of each group are inside, and answered by yes."""
+    for g in range(len(counts)):
+        own, found = inside[g], 0
+        for word in range(len(answer)):
+            found += popcount(own[at(word)] & answer[at(word)])
+        counts[g] = found
+
+
+@small
+def _split_cost(yes, no, pool, weights):
+    """What two leaves cost, whose records are counted by groups; infinity if one has too few members."""
+    if _weigh(yes, pool, weights) < pool.least:
+        return np.inf
+    cost = _leaf_cost(weights, pool)
+    if _weigh(no, pool, weights) < pool.least:
+        return np.inf
+    return cost + _leaf_cost(weights, pool)
+
+
+@kernel
+def best_split(inside, pool):
+    """The least cost of these records with up to one question, and which (−1: none)."""
+    groups, classes = pool.worth.shape
+    totals, yes, weights = np.empty(groups, np.int64), np.empty(groups, np.int64), np.empty(classes, np.int64)
+    _count(inside, np.full(inside.shape[1], ~np.uint64(0)), totals)
+    _weigh(totals, pool, weights)
+    best, chosen = _leaf_cost(weights, pool), -1
+    for a in range(len(pool.answers)):
+        _count(inside, pool.answers[a], yes)
+        cost = pool.prices[a] + _split_cost(yes, totals - yes, pool, weights)
+        if cost < best:
+            best, chosen = cost, a
+    return best, chosen
+
+
+@kernel
+def best_two_levels(inside, pool, limit, tally):
+    """The least cost of these records with up to two levels of questions, if it is below `limit`; else at least that.
+
+    Also returns the first question and those on its two sides (−1: none). `tally` adds up what was compared, and what
+    was left out. A record inside is on one of four sides of two questions: how many are on the first is counted, the
+    others follow.
+    """
+    (groups, classes), number = pool.worth.shape, len(pool.answers)
+    there, totals, both = np.empty((number, groups), np.int64), np.empty(groups, np.int64), np.empty(groups, np.int64)
+    weights, within = np.empty(classes, np.int64), np.empty_like(inside)
+    _count(inside, np.full(inside.shape[1], ~np.uint64(0)), totals)
+    for a in range(number):
+        _count(inside, pool.answers[a], there[a])
+    _weigh(totals, pool, weights)
+    cheapest, first, on_yes, on_no = pool.prices.min(), -1, -1, -1
+    best = min(limit, _leaf_cost(weights, pool))
+    for a in range(number):
+        if _weigh(there[a], pool, weights) < pool.least:
+            continue
+        floor, yes = _least_cost(weights, pool, cheapest), _leaf_cost(weights, pool)
+        if _weigh(totals - there[a], pool, weights) < pool.least:
+            continue
+        floor, no = floor + _least_cost(weights, pool, cheapest), _leaf_cost(weights, pool)
+        if pool.prices[a] + floor >= best:
+            tally[1] += 1
+            continue
+        for g in range(groups):
+            for word in range(inside.shape[1]):
+                within[g, word] = inside[g, word] & pool.answers[a, word]
+        of_yes, of_no = -1, -1
+        for b in range(number):
+            _count(within, pool.answers[b], both)
+            cost = pool.prices[b] + _split_cost(both, there[a] - both, pool, weights)
+            if cost < yes:
+                yes, of_yes = cost, b
+            beside = there[b] - both
+            cost = pool.prices[b] + _split_cost(beside, totals - there[a] - beside, pool, weights)
+            if cost < no:
+                no, of_no = cost, b
+        tally[0] += 2 * number
+        if pool.prices[a] + yes + no < best:
+            best, first, on_yes, on_no = pool.prices[a] + yes + no, a, of_yes, of_no
+    return best, first, on_yes, on_no
+
+
+@kernel
+def _floors(pool, yes_floors, no_floors, order):
+    """For each question, the least that its two sides can cost, and what they cost as leaves."""
+    groups, classes = pool.worth.shape
+    totals, yes, weights = np.empty(groups, np.int64), np.empty(groups, np.int64), np.empty(classes, np.int64)
+    _count(pool.groups, np.full(pool.groups.shape[1], ~np.uint64(0)), totals)
+    cheapest = pool.prices.min()
+    for a in range(len(pool.answers)):
+        _count(pool.groups, pool.answers[a], yes)
+        order[a] = pool.prices[a] + _split_cost(yes, totals - yes, pool, weights)
+        _weigh(yes, pool, weights)
+        yes_floors[a] = _least_cost(weights, pool, cheapest)
+        _weigh(totals - yes, pool, weights)
+        no_floors[a] = _least_cost(weights, pool, cheapest)
+
+
+def best_tree(pool: Pool, levels: int, stop: Callable[[], bool] = bool) -> Best | None:
+    """The tree of up to so many levels, 1 to 3, that costs least; None if it was to `stop` before that was known."""
+    tally = np.zeros(2, np.int64)
+    if levels == 1:
+        cost, first = best_split(pool.groups, pool)
+        return Best(cost, _numbered(1, (first,)), len(pool.answers), 0)
+    cost, *found = best_two_levels(pool.groups, pool, np.inf, tally)
+    best = Best(cost, _numbered(1, found), 0, 0)
+    if levels > 2:
+        deeper = _three_levels(pool, best, tally, stop)
+        if deeper is None:
+            return None
+        best = deeper
+    return best._replace(compared=int(tally[0]), left_out=int(tally[1]))
+
+
+def _three_levels(pool: Pool, best: Best, tally: NDArray[np.int64], stop: Callable[[], bool]) -> Best | None:
+    """The best tree of three levels, or `best` if none costs less; the questions that split best are tried first."""
+    yes_floors, no_floors, order = (np.empty(len(pool.prices)) for _ in range(3))
+    _floors(pool, yes_floors, no_floors, order)
+    for a in np.argsort(order, kind="stable").tolist():
+        if stop():
+            return None
+        if not np.isfinite(order[a]):
+            continue  # a side has too few members
+        rest = best.cost - pool.prices[a]
+        if yes_floors[a] + no_floors[a] >= rest:
+            tally[1] += 1
+            continue
+        limit = rest - no_floors[a]
+        yes, *on_yes = best_two_levels(pool.groups & pool.answers[a], pool, limit, tally)
+        if yes >= limit:
+            continue
+        no, *on_no = best_two_levels(pool.groups & ~pool.answers[a], pool, rest - yes, tally)
+        if no < rest - yes:
+            questions = {1: a} | _numbered(2, on_yes) | _numbered(3, on_no)
+            best = best._replace(cost=float(pool.prices[a] + yes + no), questions=questions)
+    return best
+
+
+def _numbered(root: int, found) -> dict[int, int]:
+    """Which question each node asks, of a node, its yes side and its no side; nodes are numbered as in a heap."""
+    numbers = (root, 2 * root, 2 * root + 1)
+    return {number: int(question) for number, question in zip(numbers, found, strict=False) if question >= 0}

@@ -1,0 +1,670 @@
+"""Classes: the target of which every record has one of a few names."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.errors import DataError, ModelFormatError, SettingsError
+from telltree.panel import Panel, check_labels
+from telltree.panel.schema import listed
+from telltree.proportions import Share, wilson
+from telltree.text import by_weight, counted, percent, times_all
+from telltree.tree.target import Bar, Bools, Cell, Ints, Measure, Target, Tile, Words, label_bits
+
+# ---- How well the classes that are predicted agree with labels.
+
+MOST_IN_MATRIX = 12  # classes; a larger matrix is hard to read, and the commonest mistakes say it better
+MOST_MISTAKES = 10
+
+
+@dataclass(frozen=True)
+class ClassScore:
+    """How well one class is told from the others; None where there is nothing to divide by."""
+
+    name: Any
+    records: int
+    predicted: int
+    precision: float | None
+    recall: float | None
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """Agreement of predictions with labels."""
+
+    records: int
+    right: int
+    low: float
+    high: float
+    """The 95 % interval of the accuracy (Wilson)."""
+    balanced: float
+    """The mean recall of the classes that occur."""
+    macro_f1: float
+    """The mean F1 of the classes that occur."""
+    commonest: Any
+    baseline: float
+    """The accuracy of always answering with the commonest class."""
+    classes: tuple[ClassScore, ...]
+    matrix: tuple[tuple[int, ...], ...] | None
+    """Labels down, predictions across; None for too many classes."""
+    mistakes: tuple[tuple[Any, Any, int], ...]
+    """The commonest: label, prediction, how often."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of records whose prediction is their label."""
+        return self.right / self.records
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """All scores by name."""
+        return {
+            "Records": f"{self.records:,}",
+            "Accuracy": percent(self.accuracy),
+            "95 % interval": f"{percent(self.low).replace(' %', '')} – {percent(self.high)}",
+            "Balanced accuracy (mean recall of the classes)": percent(self.balanced),
+            "Mean F1 of the classes": f"{self.macro_f1:.3f}",
+            "Always the commonest class": percent(self.baseline),
+        }
+
+    def tile(self, *, main: bool, weighted: bool) -> Tile:
+        """The accuracy, or where records had weights, what it is if all classes weigh the same."""
+        if weighted:
+            note = "the mean recall of the classes, which weigh alike"
+            return Tile("Balanced accuracy", percent(self.balanced), note)
+        interval = f"95 % interval {percent(self.low)} to {percent(self.high)}"
+        note = interval if main else f"{self.right:,} of {self.records:,} right"
+        return Tile("Accuracy", percent(self.accuracy), note)
+
+
+def scores_of(labels: Ints, predicted: Ints, names: Sequence[Any]) -> ClassScores:
+    """Compare two lists of places in `names`."""
+    size = len(names)
+    matrix = np.bincount(labels * size + predicted, minlength=size * size).reshape(size, size)
+    hits, actual, answered = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
+    occurs = actual > 0
+    right, records = int(hits.sum()), len(labels)
+    low, high = wilson(right / records, records)
+    f1 = 2 * hits / np.maximum(actual + answered, 1)
+    return ClassScores(
+        records=records,
+        right=right,
+        low=low,
+        high=high,
+        balanced=float(np.mean(hits[occurs] / actual[occurs])),
+        macro_f1=float(np.mean(f1[occurs])),
+        commonest=names[int(np.argmax(actual))],
+        baseline=float(actual.max() / records),
+        classes=tuple(
+            ClassScore(name, n, m, _share(hit, m), _share(hit, n))
+            for name, hit, n, m in zip(names, hits.tolist(), actual.tolist(), answered.tolist(), strict=True)
+        ),
+        matrix=tuple(map(tuple, matrix.tolist())) if size <= MOST_IN_MATRIX else None,
+        mistakes=_mistakes(matrix, names),
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _mistakes(matrix: Ints, names: Sequence[Any]) -> tuple[tuple[Any, Any, int], ...]:
+    wrong = matrix.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]
+    places = (divmod(int(place), len(names)) for place in order)
+    return tuple((names[i], names[j], int(wrong[i, j])) for i, j in places if wrong[i, j])
+
+
+# ---- How many of some records have the class that a leaf predicts, and how that compares with all records.
+
+
+@dataclass(frozen=True)
+class ClassSureness:
+    """So many of some records have the label of a leaf, and so many of all records."""
+
+    label: Any
+    hits: int
+    support: int
+    """Records that came here; 0 if their labels are not known."""
+    all_hits: int
+    all_records: int
+    counts: dict[Any, int]
+    """How many of the records here have each label; empty if labels are not known."""
+    weighted: float | None
+    """The label's share of the training weight here, which is what `predict_proba` gives; None if all records weighed
+    the same."""
+    decided_by_weights: bool
+    """Whether another class had more training records here, and the label only more weight."""
+
+    @property
+    def _seen(self) -> Share:
+        return Share(self.hits, self.support, self.all_hits, self.all_records)
+
+    @property
+    def share(self) -> float | None:
+        """Of the records here, those with the label; None if there are none, or labels are not known."""
+        return self._seen.share
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of `share` (Wilson)."""
+        return self._seen.interval
+
+    @property
+    def low(self) -> float:
+        """Where the interval begins."""
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        """Where it ends."""
+        return self.interval[1]
+
+    @property
+    def lift(self) -> float | None:
+        """How many times the label's share in all records `share` is; None if that is not known, or none has it."""
+        return self._seen.lift
+
+    @property
+    def purity(self) -> float | None:
+        """The share of the commonest label among the records here; None if there are no records or labels."""
+        return max(self.counts.values()) / self.support if self.counts else None
+
+    @property
+    def text(self) -> str:
+        """In words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
+        if self.share is None:
+            return "no records"
+        low, high = percent(self.low, 0).removesuffix(" %"), percent(self.high, 0)
+        said = f"{percent(self.share, 0)} of {counted(self.support, 'record')} ({low} to {high})"
+        if self.lift is not None:
+            said += f", {times_all(self.lift)}"
+        if self.decided_by_weights:
+            return f"{said}; {self.remark}"
+        return said if self.weighted is None else f"{said}; by weight {percent(self.weighted, 0)}"
+
+    @property
+    def mixed(self) -> str:
+        """How many records here have each label."""
+        return ", ".join(f"{label}: {count}" for label, count in self.counts.items())
+
+    @property
+    def remark(self) -> str:
+        """That weights decided, where they did."""
+        return by_weight(self.label, self.weighted) if self.decided_by_weights else ""
+
+    def values(self) -> dict[str, Any]:
+        """All figures by the names that they have here."""
+        known = asdict(self)
+        names = ("share", "low", "high", "support", "counts", "purity", "lift", "weighted", "decided_by_weights")
+        return {name: known[name] if name in known else getattr(self, name) for name in names}
+
+    def exported(self) -> dict[str, Any]:
+        """All figures by the names that they have in tables; there is no interval where nothing is known."""
+        low, high = (None, None) if self.share is None else self.interval
+        return {
+            "share": self.share,
+            "low": low,
+            "high": high,
+            "support": self.support,
+            "lift": self.lift,
+            "weighted share": self.weighted,
+            "decided by weights": self.decided_by_weights,
+            "counts": [{"label": label, "records": count} for label, count in self.counts.items()],
+        }
+
+    def cells(self) -> list[Cell]:
+        """Share, interval, support, lift, and the weighted share where there is one."""
+        weighted = _fixed(self.weighted, 3) + (" (decides)" if self.decided_by_weights else "")
+        return [
+            Cell("share", _fixed(self.share, 3)),
+            Cell("95 % interval", f"{self.low:.3f} to {self.high:.3f}", number=False),
+            Cell("support", str(self.support)),
+            Cell("lift", _fixed(self.lift, 2)),
+            Cell("weighted share", weighted, optional=True),
+        ]
+
+    def measure(self) -> Measure:
+        """The share, for a page."""
+        known, decided = self.share is not None, self.decided_by_weights
+        return Measure(
+            size=self.share,
+            value=percent(self.share),
+            within=f"{percent(self.low)} to {percent(self.high)}" if known else "–",
+            bar=None if self.share is None else Bar(self.low, self.share, self.high),
+            beside="–" if self.lift is None else times_all(self.lift),
+            times=_fixed(self.lift, 2),
+            brief=f"{percent(self.share)} labelled so" if known else None,
+            remark=f"by weight {percent(self.weighted)}, which decided the class" if decided else None,
+            brief_remark=f"by weight: {percent(self.weighted)}" if decided else None,
+        )
+
+
+def _fixed(value: float | None, decimals: int) -> str:
+    """A number with so many decimals, or a dash."""
+    return "–" if value is None else f"{value:.{decimals}f}"
+
+
+# ---- Classes: a target of which every record has one of a few names.
+
+ONE = 1 << 20
+"""Weights are whole numbers of 1 / ONE, so that sums do not depend on the order of summation."""
+_DAMAGED = "this model file is damaged"
+_NEARLY = 0.1  # share of a leaf's weight by which a class may fall short of the greatest, and the leaf is mixed
+_MOST_NAMED = 3  # classes of a mixed leaf
+_WORDS = Words(
+    label="label",
+    predicted="class",
+    part="class",
+    parts="classes",
+    measure="Labelled so",
+    within="95 % interval",
+    times="Times the share in all",
+    remark="Weights",
+    most="Largest share",
+    least="Smallest share",
+    otherwise="labelled otherwise",
+    exception="Whose label is another class",
+)
+_BY_WEIGHT = (
+    "records were weighted in training, and the class of greatest weight is the category’s; where another class has "
+    "more records, its share of the weight is told"
+)
+
+
+@dataclass(frozen=True)
+class ClassTarget:
+    """The classes there are, in order, and the NumPy type that predictions have."""
+
+    classes: tuple[Any, ...]
+    dtype: str = field(default="object", compare=False)
+
+    @classmethod
+    def of(cls, classes: NDArray[Any]) -> "ClassTarget":
+        """The classes of an array of them, whose type predictions are to have."""
+        return cls(tuple(classes.tolist()), "str" if classes.dtype.kind == "U" else classes.dtype.name)
+
+    @classmethod
+    def from_entry(cls, entry: Mapping[str, Any]) -> "ClassTarget":
+        """What `entry` wrote; ModelFormatError if an array does not give the classes back as they are."""
+        target = cls(tuple(entry["values"]), entry["dtype"])
+        wanted = [(type(value), value) for value in target.classes]
+        try:
+            with np.errstate(over="ignore"):
+                found = [(type(value), value) for value in target.array.tolist()]
+            kept = found == wanted and len(set(wanted)) == len(wanted)
+        except (OverflowError, TypeError, ValueError):
+            kept = False
+        if not kept:
+            raise ModelFormatError(f"{_DAMAGED}: its classes are not different values of type {target.dtype}")
+        return target
+
+    def entry(self) -> dict[str, Any]:
+        """Model files have had classes under a key of their own from the first version on."""
+        values = [value.item() if isinstance(value, np.generic) else value for value in self.classes]
+        return {"classes": {"dtype": self.dtype, "values": values}}
+
+    def hashed(self) -> dict[str, Any]:
+        """Their types and texts."""
+        return {"classes": [[type(value).__name__, str(value)] for value in self.classes]}
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """The classes, with the type that labels had."""
+        return np.array(self.classes, dtype=np.str_ if self.dtype == "str" else self.dtype)
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """Each class has its colour."""
+        return self.classes
+
+    @property
+    def words(self) -> Words:
+        """What is said of classes."""
+        return _WORDS
+
+    @property
+    def purpose(self) -> str:
+        """What a tree is for."""
+        return f"to tell {counted(len(self.classes), 'class', 'classes')} apart"
+
+    def glossary(self, *, weighted: bool) -> list[tuple[str, str]]:
+        """What the words of a report mean."""
+        return [
+            (
+                "Labelled so",
+                "the share of a category’s records whose label is its class, or the class named first if it is mixed, "
+                "with Wilson’s 95 % interval",
+            ),
+            (
+                "Times the share in all",
+                "how often that class is in the category, beside how often it is in all records",
+            ),
+            *([("By weight", _BY_WEIGHT)] if weighted else []),
+            (
+                "Gain",
+                "how much a question lowers the fitness, which tells how mixed the classes are; where that is Bits, "
+                "how many bits it saves in telling them, the formula paid for",
+            ),
+        ]
+
+    def read(self, y: Any, panel: Panel) -> "ClassLabels":
+        """The classes of records; labels that are none of them are classes of their own, after these."""
+        labels = check_labels(y, panel).tolist()
+        place = {name: k for k, name in enumerate(self.classes)}
+        codes = np.array([place.setdefault(label, len(place)) for label in labels], np.int64)
+        return ClassLabels(codes, ClassTarget((*self.classes, *list(place)[len(self.classes) :])))
+
+    def predictions(self, leaves: Sequence["ClassSummary"]) -> NDArray[Any]:
+        """The classes that leaves predict."""
+        found: NDArray[Any] = self.array[[leaf.label for leaf in leaves]]
+        return found
+
+    def summary_of(self, entry: Mapping[str, Any]) -> "ClassSummary":
+        """The summary of a leaf in a model file."""
+        counts, weights = entry.get("counts", ()), entry.get("weights", ())
+        if not len(counts) == len(weights) == len(self.classes) or not any(weights):
+            there = counted(len(self.classes), "class", "classes")
+            raise ModelFormatError(f"{_DAMAGED}: a leaf must have a count and a weight for each of {there}")
+        return ClassSummary(self, tuple(counts), tuple(weights))
+
+
+@dataclass(frozen=True)
+class ClassSummary:
+    """The records of a leaf by class, and the class of greatest weight, which it predicts."""
+
+    target: ClassTarget = field(repr=False)
+    counts: tuple[int, ...]
+    """Records of each class."""
+    weights: tuple[float, ...]
+    """The same, weighted, up to a factor common to all leaves."""
+
+    @cached_property
+    def label(self) -> int:
+        """The class of greatest weight, as its place among all; the first of equals."""
+        return int(np.argmax(self.weights))
+
+    @property
+    def predicted(self) -> Any:
+        """The class of greatest weight."""
+        return self.target.classes[self.label]
+
+    @cached_property
+    def leading(self) -> tuple[int, ...]:
+        """The classes that tie, or nearly tie, for the greatest weight, as their places: the label first."""
+        least = self.weights[self.label] - _NEARLY * self.weight
+        near = [k for k, weight in enumerate(self.weights) if weight and weight >= least * (1 - 1e-9)]
+        return tuple(sorted(near, key=lambda k: (-self.weights[k], k)))
+
+    @property
+    def title(self) -> str:
+        """The class, or "mixed: A or B" where others are about as likely."""
+        if len(self.leading) < 2:
+            return str(self.predicted)
+        names = [str(self.target.classes[k]) for k in self.leading]
+        if len(names) > _MOST_NAMED:
+            names[_MOST_NAMED - 1 :] = [f"{len(names) - _MOST_NAMED + 1} others"]
+        return f"mixed: {', '.join(names[:-1])} or {names[-1]}"
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The probability of each class: its share, as if one record more had come here that is of all classes alike.
+
+        Ten of ten records are better evidence than two of two, and neither is certainty.
+        """
+        weights = np.array(self.weights)
+        expected: NDArray[np.float64] = (weights / weights.sum() * self.support + 1 / len(weights)) / (self.support + 1)
+        return expected
+
+    @property
+    def support(self) -> int:
+        """How many records came."""
+        return sum(self.counts)
+
+    @property
+    def weight(self) -> float:
+        """Of all of them."""
+        return math.fsum(self.weights)
+
+    @property
+    def weighted_share(self) -> float | None:
+        """The label's share of the weight; None where there is none."""
+        return self.weights[self.label] / self.weight if self.weight else None
+
+    @property
+    def decided_by_weights(self) -> bool:
+        """Whether another class has more records here than the label, and only less weight."""
+        return self.counts[self.label] < max(self.counts)
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Records of each class."""
+        return self.counts
+
+    @property
+    def part(self) -> int:
+        """The class that is predicted."""
+        return self.label
+
+    @property
+    def by_class(self) -> dict[Any, int]:
+        """How many records have each label, those that occur."""
+        return {self.target.classes[k]: count for k, count in enumerate(self.counts) if count}
+
+    @property
+    def hits(self) -> str:
+        """How many records have the class, or each class of the title."""
+        named = [f"{self.counts[k]:,}" for k in self.leading[:_MOST_NAMED]]
+        if len(self.leading) > _MOST_NAMED:
+            named[-1] = f"{sum(self.counts[k] for k in self.leading[_MOST_NAMED - 1 :]):,}"
+        each = " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
+        return f"{each} of {counted(self.support, 'record')}"
+
+    @property
+    def mixed(self) -> str:
+        """How many records have each class."""
+        return ", ".join(f"{label}: {count}" for label, count in self.by_class.items())
+
+    @property
+    def remark(self) -> str:
+        """That weights decided, where they did."""
+        return by_weight(self.predicted, self.weighted_share) if self.decided_by_weights else ""
+
+    @property
+    def brief_remark(self) -> str:
+        """The same below the name of the class."""
+        return f"by weight: {percent(self.weighted_share, 0)}" if self.decided_by_weights else ""
+
+    def __add__(self, other: "ClassSummary") -> "ClassSummary":
+        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        weights = tuple(a + b for a, b in zip(self.weights, other.weights, strict=True))
+        return ClassSummary(self.target, counts, weights)
+
+    def bits(self, unit: float) -> float:
+        """The bits that tell the classes of the records."""
+        return label_bits(self.weights, unit)
+
+    def is_weighted(self, unit: float) -> bool:
+        """Whether a class weighs more or less than its records."""
+        pairs = zip(self.weights, self.counts, strict=True)
+        return not all(math.isclose(weight * unit, count, rel_tol=1e-9) for weight, count in pairs)
+
+    def answers(self, *, every: bool) -> dict[str, Any]:
+        """The class and its probability; with `every`, that of each class."""
+        shares = self.probabilities.tolist()
+        found = {"prediction": self.predicted, "probability": max(shares)}
+        named = zip(self.target.array, shares, strict=True) if every else ()
+        return found | {f"probability of {label}": share for label, share in named}
+
+    def sureness(self, here: "ClassSummary | None", whole: "ClassSummary | None", *, weighted: bool) -> ClassSureness:
+        """How many of some records have the class, beside all."""
+        counts, everyone = (_counts(some, self.target) for some in (here, whole))
+        return ClassSureness(
+            label=self.predicted,
+            hits=counts[self.label],
+            support=sum(counts),
+            all_hits=everyone[self.label],
+            all_records=sum(everyone),
+            counts={} if here is None else here.by_class,
+            weighted=self.weighted_share if weighted else None,
+            decided_by_weights=self.decided_by_weights,
+        )
+
+    def entry(self) -> dict[str, Any]:
+        """Model files have had these keys in a leaf from the first version on."""
+        return {"counts": list(self.counts), "weights": list(self.weights)}
+
+
+def _counts(some: ClassSummary | None, target: ClassTarget) -> Sequence[int]:
+    return (0,) * len(target.classes) if some is None else some.counts
+
+
+@dataclass(frozen=True)
+class ClassLabels:
+    """The class of each record, and its weight as a whole number (None: every record counts one)."""
+
+    codes: Ints
+    target: ClassTarget
+    weights: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, members: Any) -> "ClassLabels":
+        weights = None if self.weights is None else self.weights[members]
+        return ClassLabels(self.codes[members], self.target, weights)
+
+    def totals(self) -> Ints:
+        """The weight of each class."""
+        found = np.zeros(len(self.target.classes), np.int64)
+        np.add.at(found, self.codes, 1 if self.weights is None else self.weights)
+        return found
+
+    def counts(self) -> Ints:
+        """The records of each class."""
+        return np.bincount(self.codes, minlength=len(self.target.classes))
+
+    def kinds(self) -> list[Bools]:
+        """The records of each class."""
+        return [self.codes == k for k in range(len(self.target.classes))]
+
+    def groups(self) -> tuple[list[Bools], Ints | None]:
+        """Groups of records to count, and how to make the weight of each class of the counts: groups × classes.
+
+        Without weights the groups are the classes, and there is nothing to make (None). With them, a class has a group
+        for each of its different weights, or if these are many, one for each bit of them.
+        """
+        classes = self.kinds()
+        if self.weights is None:
+            return classes, None
+        parts = [(k, weight, group) for k, own in enumerate(classes) for weight, group in _parts(self.weights, own)]
+        worth = np.zeros((len(parts), len(classes)), np.int64)
+        for row, (k, weight, _) in enumerate(parts):
+            worth[row, k] = weight
+        return [group for _, _, group in parts], worth
+
+    @property
+    def settled(self) -> bool:
+        """Whether all are of one class."""
+        return bool(np.count_nonzero(self.counts()) <= 1)
+
+    def depth(self) -> int:
+        """Enough levels to tell all classes apart, and more where there are many records."""
+        return max(math.ceil(math.log2(len(self.target.classes))) + 2, min(8, len(self).bit_length()))
+
+    def members(self) -> int:
+        """A hundredth of the records, 10 at most, and no more than half of the rarest class."""
+        counts = self.counts()
+        return max(1, min(10, len(self) // 100, int(counts[counts > 0].min()) // 2))
+
+    def summary(self) -> ClassSummary:
+        """Records and weights by class."""
+        counts, weights = self.counts(), self.totals()
+        if not weights.any():  # records of weight 0 only
+            weights = counts * ONE
+        unit = 1 if self.weights is None else ONE
+        return ClassSummary(self.target, tuple(counts.tolist()), tuple((weights / unit).tolist()))
+
+    def hashed(self) -> bytes:
+        """The places of the classes, one after the other."""
+        return np.asarray(self.codes, "<i8").tobytes()
+
+    @property
+    def parts(self) -> Ints:
+        """The class of each record."""
+        return self.codes
+
+    def named(self) -> tuple[Sequence[Any], Ints]:
+        """The classes, and which of them each record is of."""
+        return self.target.classes, self.codes
+
+    def parts_of_named(self) -> None:
+        """The classes are the parts."""
+
+    def exceptions(self, leaves: Sequence[ClassSummary], places: Ints) -> Bools:
+        """Which records are of a class that the title of their category does not name."""
+        named = np.zeros((len(leaves), len(self.target.classes)), np.bool_)
+        for row, leaf in zip(named, leaves, strict=True):
+            row[list(leaf.leading)] = True
+        found: Bools = ~named[places, self.codes]
+        return found
+
+    def check_known(self, target: ClassTarget) -> None:
+        """DataError if none of the labels is a class of the target."""
+        if not (self.codes < len(target.classes)).any():
+            raise DataError(
+                f"none of the labels is a class of the tree: they are {listed(self.strangers(target))}, the tree's are "
+                f"{listed(target.classes)}; give the labels as they were when the tree was learned"
+            )
+
+    def strangers(self, target: ClassTarget) -> Sequence[Any]:
+        """Labels that are no class of the target."""
+        return self.target.classes[len(target.classes) :]
+
+    def scores(self, leaves: Sequence[ClassSummary], places: Ints) -> ClassScores:
+        """How often the classes predicted are right."""
+        return scores_of(self.codes, self._predicted(leaves, places), self.target.classes)
+
+    def _predicted(self, leaves: Sequence[ClassSummary], places: Ints) -> Ints:
+        found: Ints = np.array([leaf.label for leaf in leaves])[places]
+        return found
+
+
+def _parts(weights: Ints, own: Bools) -> list[tuple[int, Bools]]:
+    """The records of a class by weight if it has few different ones, else by each bit of their weights."""
+    distinct = np.unique(weights[own])
+    bits = int(weights.max()).bit_length()
+    if len(distinct) <= bits:
+        return [(int(weight), own & (weights == weight)) for weight in distinct if weight]
+    return [(1 << bit, own & ((weights >> bit) & 1 == 1)) for bit in range(bits)]
+
+
+# ---- The targets that a model file may speak of, by name: the one place where a new kind of target is made known.
+
+Read = Callable[[Mapping[str, Any]], Target]
+"""Makes a target of what it has written to a model file; ModelFormatError if that is damaged."""
+
+_KINDS: dict[str, Read] = {"classes": ClassTarget.from_entry}
+
+
+def register_target(kind: str, read: Read) -> None:
+    """Make a kind of target known, so that model files of it can be read."""
+    if kind in _KINDS:
+        raise SettingsError(f"there is a kind of target {kind!r} already; give another name")
+    _KINDS[kind] = read
+
+
+def read_target(kind: str, entry: Mapping[str, Any]) -> Target:
+    """The target that a model file speaks of."""
+    if kind not in _KINDS:
+        raise ModelFormatError(
+            f"this model predicts {kind!r:.80}, a kind of target that is not known here; there are {listed(_KINDS)}: "
+            "register it before the file is read, with register_target(kind, read)"
+        )
+    return _KINDS[kind](entry)

@@ -1,0 +1,96 @@
+"""A floor for the recall of a class: how much more its records must weigh in the leaves for enough of them to be found.
+
+What a leaf predicts is the class of greatest weight in it. The more a class weighs, the more leaves predict it: more of
+its records are found, and more others are taken for it. Of all weights that reach the floor the least is taken.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.errors import SettingsError
+from telltree.panel.schema import listed
+from telltree.text import counted
+from telltree.tree.class_target import ClassSummary, ClassTarget
+from telltree.tree.tree import Floor, Found, Leaf, Node, Tree
+
+_BEYOND = 1.01  # times the weight that ties, where no other leaf is left to be told apart from
+
+
+def with_recall(tree: Tree, floors: Mapping[Any, float]) -> Tree:
+    """The tree with leaves in which classes weigh so much that each has at least its recall on the training records.
+
+    SettingsError if floors of several classes cannot be had together. A class of which it has met no record has none.
+    """
+    if not floors:
+        return tree
+    target = tree.target
+    assert isinstance(target, ClassTarget)
+    leaves = _Leaves.of([said for said in tree.summaries if isinstance(said, ClassSummary)])
+    wanted = {target.classes.index(label): float(floor) for label, floor in floors.items()}
+    factors = _factors(leaves, wanted, tree)
+    once = np.ones(len(target.classes))
+    told = tuple(
+        Floor(target.classes[k], floor, float(factors[k]), leaves.found(once, k), leaves.found(factors, k))
+        for k, floor in wanted.items()
+        if leaves.counts[:, k].any()
+    )
+    return replace(tree, root=_reweighted(tree.root, factors), floors=told)
+
+
+@dataclass(frozen=True)
+class _Leaves:
+    """Records and weights by leaf and class."""
+
+    counts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, leaves: Sequence[ClassSummary]) -> "_Leaves":
+        return cls(np.array([leaf.counts for leaf in leaves]), np.array([leaf.weights for leaf in leaves]))
+
+    def found(self, factors: NDArray[np.float64], k: int) -> Found:
+        """The recall and the precision of a class if classes weigh so many times as much."""
+        told = np.argmax(self.weights * factors, axis=1) == k
+        hits, taken = self.counts[told, k].sum(), self.counts[told].sum()
+        return Found(float(hits / self.counts[:, k].sum()), float(hits / taken) if taken else None)
+
+    def least(self, factors: NDArray[np.float64], k: int, floor: float) -> float:
+        """The least factor of a class that reaches its floor, in the middle between the leaves it sets apart."""
+        own, others = self.weights[:, k], np.delete(self.weights * factors, k, axis=1).max(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ties = np.where(own > 0, others / own, np.inf)  # the factor at which a leaf is about to predict the class
+        order = np.argsort(ties, kind="stable")
+        hits = np.cumsum(self.counts[order, k])
+        needed = float(ties[order[np.argmax(hits >= floor * hits[-1])]])
+        later = ties[ties > needed].min(initial=np.inf)
+        return math.sqrt(needed * later) if needed and np.isfinite(later) else needed * _BEYOND
+
+
+def _factors(leaves: _Leaves, wanted: Mapping[int, float], tree: Tree) -> NDArray[np.float64]:
+    """How many times as much each class must weigh."""
+    factors = np.ones(leaves.counts.shape[1])
+    met = {k: floor for k, floor in wanted.items() if leaves.counts[:, k].any()}
+    for _ in range(len(leaves.counts) * len(met) + 1):  # each round gives a class at least one leaf more
+        short = [k for k, floor in met.items() if leaves.found(factors, k).recall < floor]
+        if not short:
+            return factors
+        factors[short[0]] = leaves.least(factors, short[0], met[short[0]])
+    classes = listed([tree.target.parts[k] for k in met])
+    raise SettingsError(
+        f"the recall of {classes} cannot all be as high as asked for: each takes leaves from the others in this tree "
+        f"of {counted(len(leaves.counts), 'leaf', 'leaves')}; ask for less, for fewer classes, or for a larger tree"
+    )
+
+
+def _reweighted(node: Node | Leaf, factors: NDArray[np.float64]) -> Node | Leaf:
+    if isinstance(node, Node):
+        return replace(node, true=_reweighted(node.true, factors), false=_reweighted(node.false, factors))
+    said = node.summary
+    assert isinstance(said, ClassSummary)
+    weights = tuple((np.array(said.weights) * factors).tolist())
+    return replace(node, summary=replace(said, weights=weights))

@@ -1,0 +1,163 @@
+"""Shards of one process that take turns, where the planes of all records do not fit into memory.
+
+One shard is at work; the planes of the others are on disk. How many shards there are follows from the memory that the
+process may take. The tree does not depend on it.
+"""
+
+import logging
+import math
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from shutil import disk_usage
+from typing import Any
+
+import numpy as np
+
+from telltree.engine.aligned import VECTOR, words_on_disk
+from telltree.engine.evaluator import usual_memory
+from telltree.engine.machine import LANES
+from telltree.engine.trace import SIGNALS, signals_of
+from telltree.errors import SettingsError
+from telltree.grammar import Grammar
+from telltree.panel import Panel
+from telltree.panel.disk_arrays import allow_files, rest
+from telltree.text import counted, size_said
+from telltree.tree.shards import Message, Places, Shard, ShardedBench, answered, even_bounds
+from telltree.tree.split_search import Bench, LocalBench
+
+logger = logging.getLogger("telltree")
+_ATOMS = 2048  # planes to reckon with if a grammar does not number its atoms
+_SEARCH = 192 << 20  # bytes for populations, what was tried before, and compiled code, which may have to be compiled
+_SIGNALS_A_COLUMN = 6  # that a shard keeps, where a column is asked about in as many ways as in our own languages
+_A_RECORD = 300  # bytes for what is known of each record at the nodes at hand
+_FILES = 12  # that a shard may have open: for planes of all records, and of the nodes at hand
+_FEWEST = 4096  # steps that are worth a shard
+
+
+class Turns(Places):
+    """Shards in this process, one after the other."""
+
+    def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int], *, threads: int, memory: int) -> None:
+        """`memory`: what the planes of a shard may take."""
+        super().__init__(bounds)
+        allow_files(_FILES * (len(bounds) - 1))
+        signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
+        self._benches = [
+            LocalBench(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
+            for low, high in pairwise(bounds)
+        ]
+        self._shards = [Shard(bench) for bench in self._benches]
+        self._at_work = 0
+        self._backwards = False
+
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        """The answers, in the order of the questions; forth and back, so that who comes last begins the next time."""
+        answers = [None] * len(messages)
+        places = range(len(messages))
+        for place in reversed(places) if self._backwards else places:
+            number = messages[place].shard
+            if number != self._at_work:
+                self._benches[self._at_work].rest()
+                self._at_work = number
+            answers[place] = answered(self._shards[number], messages[place])
+        self._backwards = not self._backwards
+        return answers
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How records are shared out, and what that takes, in bytes."""
+
+    bounds: list[int]
+    """The first record of each shard, and one past the last."""
+    planes: int
+    """What the planes of a shard may take."""
+    memory: int
+    """The most memory that the process takes, as far as can be told before."""
+    disk: int
+    """The most room on disk."""
+
+    @classmethod
+    def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "Shares":
+        """As many shards as are needed for the process to take `most` bytes of memory, or a little more if that is not
+        `firm`."""
+        taken = _memory_now() + _beside_planes(panel)
+        atoms = int(grammar.tables.atoms[0]) or _ATOMS
+        longest = np.sort(panel.lengths)[::-1][::LANES]  # of each block
+        plane = 8 * int((-(-longest // VECTOR) * VECTOR).sum())
+        whole = 2 * atoms * plane + 8 * panel.steps * len(panel.schema)  # planes of all, of a node, and numbers
+        fewest = whole * min(1.0, _FEWEST / max(1, panel.steps))
+        if firm and most < taken + fewest:
+            raise SettingsError(
+                f"max_memory of {size_said(most)} is too little: at least {size_said(taken + fewest)} are needed; give "
+                "more, or a grammar with fewer constants"
+            )
+        bounds = even_bounds(panel, math.ceil(whole / max(fewest, most - taken)))
+        largest = np.add.reduceat(panel.lengths, bounds[:-1]).max() / panel.steps  # the share of all steps
+        return cls(bounds, int(4 * atoms * plane * largest) + 1, int(taken + whole * largest), 2 * atoms * plane)
+
+    def __str__(self) -> str:
+        folder, shards = tempfile.gettempdir(), len(self.bounds) - 1
+        places = f"{counted(shards, 'shard')}{' that take turns' if shards > 1 else ''}"
+        return (
+            f"about {size_said(self.memory)} of memory, with records in {places}, and at most {size_said(self.disk)} "
+            f"on disk; {folder} has {size_said(disk_usage(folder).free)}"
+        )
+
+
+def local_bench(
+    panel: Panel,
+    grammar: Grammar,
+    threads: int = 1,
+    max_memory: int | None = None,
+    *,
+    firm: bool = True,
+    quiet: bool = False,
+) -> Bench:
+    """What evaluates formulas in this process: on all records at once where their planes fit, else in turns.
+
+    `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
+    machine's if the panel is on disk, else for what is usual beside a panel in memory. What it will take is told,
+    unless it shall be `quiet`.
+    """
+    atoms = int(grammar.tables.atoms[0])
+    if max_memory is None and not panel.on_disk:
+        plane = panel.steps / LANES * 8
+        if atoms * plane <= usual_memory(panel):  # of two atoms, one is often the complement of the other
+            return LocalBench(panel, grammar, threads)
+        most = _memory_now() + _beside_planes(panel) + usual_memory(panel)
+    else:
+        most = _physical_memory() // 2 if max_memory is None else max_memory
+    shares = Shares.of(panel, grammar, most, firm=firm and max_memory is not None)
+    if not quiet and (max_memory is not None or panel.on_disk):
+        logger.warning("telltree: learning takes %s", shares)
+    if len(shares.bounds) == 2 and not panel.on_disk:  # nobody has to wait
+        return LocalBench(panel, grammar, threads, memory=shares.planes)
+    places = Turns(panel, grammar, shares.bounds, threads=threads, memory=shares.planes)
+    return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
+
+
+def _beside_planes(panel: Panel) -> int:
+    """The bytes that learning takes beside the planes and numbers of its records."""
+    signals = min(SIGNALS, 8 * _SIGNALS_A_COLUMN * len(panel.schema) * panel.steps)
+    return _SEARCH + signals + _A_RECORD * len(panel)
+
+
+def _memory_now() -> int:
+    """The bytes that this process takes, without what is on disk."""
+    rest()
+    pages = Path("/proc/self/statm")
+    if not pages.exists():
+        return 300 << 20
+    return int(pages.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _physical_memory() -> int:
+    """The bytes of memory that this machine has."""
+    if not hasattr(os, "sysconf"):
+        return 8 << 30
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

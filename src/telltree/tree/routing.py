@@ -1,0 +1,204 @@
+"""Settling: where the answer to a question is unknown, a record goes where more records of the node went.
+
+`SettledFormulas` and `SettledPopulations` stand before the evaluators of a node and answer for formulas as they will be
+asked, so that whoever searches, chooses, trims and centres formulas knows nothing of unknown answers. What mentions no
+column that misses values goes straight to the engine; the rest is evaluated twice, as it surely and as it possibly is.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.engine.atoms import Atom
+from telltree.engine.evaluator import Findings, Masks, OfFormulas, OfPopulations
+from telltree.engine.machine import Tally
+from telltree.engine.three_valued import bounds
+from telltree.grammar import Grammar
+from telltree.grammar.derivation import Population
+from telltree.logic import Expression, UserFunction
+from telltree.panel import Schema
+from telltree.search import Scores
+from telltree.tree.objective import SplitObjective
+from telltree.tree.target import Labels
+
+_AT_A_TIME = 1 << 24  # answers, a byte each, that are in memory together
+
+
+class Settled(NamedTuple):
+    """A formula as it is asked of the records of a node."""
+
+    asked: Expression
+    """Answers as the formula where that is known, and else `goes`."""
+    goes: bool
+    """The answer of more records, by weight, of those whose answer is known; false if both are as many."""
+    truth: NDArray[np.bool_]
+    unknown: int
+    """Records whose answer is unknown."""
+
+
+class SettledFormulas:
+    """An evaluator of formulas as they are asked of the records of a node, which have these labels."""
+
+    def __init__(self, formulas: OfFormulas, labels: Labels) -> None:
+        self._formulas, self._records = formulas, len(labels)
+        self._weights = np.ones(len(labels)) if labels.weights is None else labels.weights.astype(np.float64)
+
+    def settled(self, formulas: Sequence[Expression]) -> list[Settled]:
+        """What becomes of each."""
+        pairs = [bounds(e) for e in formulas]
+        truth = self._formulas.truth([bound for pair in pairs for bound in pair])
+        sure, possible = truth[::2], truth[1::2]
+        goes = sure @ self._weights > ~possible @ self._weights
+        unknown = np.count_nonzero(possible & ~sure, axis=1)
+        answers = np.where(goes[:, None], possible, sure)
+        found = zip(pairs, goes.tolist(), answers, unknown.tolist(), strict=True)
+        return [Settled(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
+
+    def _asked(self, formulas: Sequence[Expression]) -> list[Expression]:
+        return [one.asked for one in self.settled(formulas)]
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the records."""
+        return self._formulas.schema
+
+    @property
+    def records(self) -> int:
+        """How many there are."""
+        return self._records
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
+        """Groups of records to count."""
+        return self._formulas.masks(groups)
+
+    def evaluate(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Tally:
+        """Count the records of each mask on the true side; sizes are those of the formulas, not of what is asked."""
+        some = [formulas[k] for k in wanted]
+        tally = self._formulas.evaluate(self._asked(some), np.arange(len(some)), masks)
+        return tally._replace(size=np.array([e.terminals for e in some], np.int64))
+
+    def findings(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Findings:
+        """The same, in the form of a shard."""
+        return self._formulas.findings(self._asked(formulas), wanted, masks)
+
+    def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
+        """On which side each record is."""
+        return np.array([one.truth for one in self.settled(formulas)])
+
+    def margins(
+        self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False
+    ) -> NDArray[np.float64]:
+        """The smallest margin of each."""
+        return self._formulas.margins(self._asked(formulas), cutoff, of_a_shard)
+
+    def distinct(self, signal: Expression) -> NDArray[np.float64]:
+        """The values of a signal."""
+        return self._formulas.distinct(signal)
+
+    def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
+        """The values of an atom's signal that decide."""
+        return self._formulas.turning_points(self._asked(formulas), atom)
+
+
+class _Groups(NamedTuple):
+    """Groups of records to count, as the engine wants them, and one after the other."""
+
+    masks: Masks
+    rows: NDArray[np.int64]
+
+
+class SettledPopulations:
+    """The same for populations of a grammar; only formulas with a column that is `doubtful` may be unknown."""
+
+    def __init__(
+        self, engine: OfPopulations, formulas: SettledFormulas, grammar: Grammar, doubtful: Collection[str]
+    ) -> None:
+        self._engine, self._formulas, self._grammar = engine, formulas, grammar
+        self._doubtful = np.array([_may_be_unknown(rule.template, doubtful) for rule in grammar.rules])
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the records."""
+        return self._engine.schema
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> _Groups:
+        """Groups of records to count."""
+        rows = np.array(groups, np.int64).reshape(len(groups), self._formulas.records)
+        return _Groups(self._engine.masks(groups), rows)
+
+    def evaluate(self, formulas: Population, wanted: NDArray[np.int64], masks: _Groups) -> Tally:
+        """Count the records of each group on the true side."""
+        used = np.arange(formulas.rules.shape[1]) < formulas.lengths[wanted, None]
+        doubtful = (self._doubtful[formulas.rules[wanted]] & used).any(axis=1)
+        tally = self._engine.evaluate(formulas, wanted, masks.masks)  # which for the doubtful is replaced
+        for rows in self._parts(np.flatnonzero(doubtful)):
+            derivations = [formulas.derivation(int(i), self._grammar) for i in wanted[rows]]
+            truth = self._formulas.truth([derivation.expression for derivation in derivations])
+            true = np.count_nonzero(truth, axis=1)
+            tally.counts[rows] = truth @ masks.rows.T
+            tally.members[rows] = np.column_stack([true, np.minimum(true, truth.shape[1] - true)])
+            tally.answer[rows] = [_hash(answers) for answers in truth]
+        return tally
+
+    def _parts(self, rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Some formulas at a time."""
+        step = max(1, _AT_A_TIME // max(1, self._formulas.records))
+        return (rows[start : start + step] for start in range(0, len(rows), step))
+
+    def findings(self, formulas: Population, wanted: NDArray[np.int64], masks: _Groups) -> Findings:
+        """The same, in the form of a shard."""
+        return Findings(self.evaluate(formulas, wanted, masks), None, self._formulas.records)
+
+    def truth(self, formulas: Population) -> NDArray[np.bool_]:
+        """On which side each record is."""
+        return self._formulas.truth(self._expressions(formulas))
+
+    def margins(
+        self, formulas: Population, cutoff: float | None = None, of_a_shard: bool = False
+    ) -> NDArray[np.float64]:
+        """The smallest margin of each."""
+        return self._formulas.margins(self._expressions(formulas), cutoff, of_a_shard)
+
+    def _expressions(self, population: Population) -> list[Expression]:
+        return [population.derivation(i, self._grammar).expression for i in range(len(population.lengths))]
+
+    def distinct(self, signal: Expression) -> NDArray[np.float64]:
+        """The values of a signal."""
+        return self._engine.distinct(signal)
+
+    def marks(self, conditions: Population) -> None:
+        """Conditions that hold at the same steps cannot stand for each other if one of them is unknown at some."""
+
+    def reach(self, conditions: Population, masks: _Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The records of each group in which each holds at some step, and at all, as the engine counts them."""
+        return self._engine.reach(conditions, masks.masks)
+
+
+class SettledObjective:
+    """An objective for a search which knows no bounds: those that there are take unknown for false."""
+
+    def __init__(self, objective: SplitObjective) -> None:
+        self._objective = objective
+
+    @property
+    def shorter_is_fitter(self) -> bool:
+        """Whether of two formulas that split alike the longer is never the fitter one."""
+        return self._objective.shorter_is_fitter
+
+    def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
+        return self._objective(population, wanted)
+
+
+def _may_be_unknown(template: Expression, doubtful: Collection[str]) -> bool:
+    """Whether a formula with this part may be unknown: a user's function may return missing values of its own."""
+    functions = any(isinstance(e.head, UserFunction) for e in template.walk())
+    return functions or any(name in doubtful for name in template.attributes())
+
+
+def _hash(answers: NDArray[np.bool_]) -> int:
+    """The same for all formulas that make the same split, whichever side they call true."""
+    side = np.packbits(answers ^ answers[0]).tobytes()
+    return int.from_bytes(blake2b(side, digest_size=8).digest(), "little")

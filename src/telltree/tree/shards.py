@@ -1,0 +1,283 @@
+"""Shards of the records, each in its own place, which together evaluate formulas for a node."""
+
+import abc
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, count, pairwise
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.engine.atoms import Atom
+from telltree.engine.evaluator import AnyEvaluator, Findings, Masks, OfFormulas, OfPopulations, joined
+from telltree.engine.formulas import graded_signals
+from telltree.engine.machine import LANES, Tally
+from telltree.grammar import Grammar
+from telltree.grammar.derivation import Population
+from telltree.logic import Expression
+from telltree.panel import Panel, Schema
+from telltree.tree.split_search import Bench
+
+# ---- A shard of the records, which stays where they are: it answers questions about formulas for the node at hand.
+
+_NODES_KEPT = 6
+"""A node is asked about populations, by all its records and by a sample, then about formulas as they stand; nothing is
+asked about it later. Two nodes may be asked about side by side."""
+
+Form = Literal["engine", "formulas"]
+"""Which evaluator of a bench is asked: that for populations, or that for formulas as they stand."""
+Groups = Sequence[NDArray[np.bool_]]
+
+
+class Opening(NamedTuple):
+    """A node that will be asked about."""
+
+    node: int
+    form: Form
+    members: NDArray[np.int64]
+    """Its records in this shard, by their positions in the shard."""
+    before: int
+    """Blocks of records in the shards that come first."""
+    masks: Sequence[Groups] = ()
+    """Groups to count that were handed over already."""
+
+
+class Call(NamedTuple):
+    """A question about a node, for one shard: a method of its evaluator, and what it is given."""
+
+    node: int
+    question: str
+    given: tuple[Any, ...] = ()
+    masks: int | None = None
+    """Which of the groups that were handed over to count."""
+    spread: Mapping[Expression, float] = {}
+    """The standard deviations, over all shards, of the signals that margins are measured in."""
+
+
+class NotOpenError(LookupError):
+    """A shard was asked about a node that it does not know: it begins anew, after its worker died."""
+
+
+class Shard:
+    """Some records, and evaluators for the nodes at hand."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._open: OrderedDict[int, tuple[AnyEvaluator[Any], list[Masks]]] = OrderedDict()
+
+    def open(self, opening: Opening) -> None:
+        """Make ready for questions about a node."""
+        evaluator: AnyEvaluator[Any] = getattr(self._bench, opening.form)(opening.members, opening.before)
+        self._open[opening.node] = evaluator, [evaluator.masks(groups) for groups in opening.masks]
+        while len(self._open) > _NODES_KEPT:
+            self._open.popitem(last=False)
+
+    def answer(self, call: Call) -> Any:
+        """What the evaluator of a node says."""
+        if call.node not in self._open:
+            raise NotOpenError
+        self._open.move_to_end(call.node)
+        evaluator, masks = self._open[call.node]
+        self._bench.spreads.update(call.spread)
+        if call.question == "masks":
+            masks.append(evaluator.masks(*call.given))
+            return None
+        given = call.given if call.masks is None else (*call.given, masks[call.masks])
+        return getattr(evaluator, call.question)(*given)
+
+
+# ---- A bench for records in several shards, each in its own place.
+
+F = TypeVar("F")
+"""The form in which formulas are given."""
+
+
+class Message(NamedTuple):
+    """A question for a shard, and the node that it is about, if the shard may not know it yet."""
+
+    shard: int
+    call: Call
+    opening: Opening | None
+    open_first: bool
+
+
+class Places(abc.ABC):
+    """Where shards are, and how to reach them."""
+
+    nodes_at_once = 1
+    """Nodes to ask about side by side, each from its own thread."""
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        """`bounds`: the first record of each shard, and one past the last of all."""
+        self.bounds = np.asarray(bounds, np.int64)
+        self.blocks = list(accumulate((-(-size // LANES) for size in np.diff(self.bounds).tolist()), initial=0))
+        """Blocks of records before each shard. Those of a node are no more, so that no two blocks have one number."""
+
+    @abc.abstractmethod
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        """The answers, in the order of the questions."""
+
+
+def answered(shard: Shard, message: Message) -> Any:
+    """What a shard says, which is told of the node first where it must be."""
+    if message.open_first:
+        assert message.opening is not None
+        shard.open(message.opening)
+    try:
+        return shard.answer(message.call)
+    except NotOpenError:
+        if message.open_first or message.opening is None:
+            raise
+        return answered(shard, message._replace(open_first=True))
+
+
+class ShardedBench:
+    """Evaluates formulas for nodes whose records are in several shards."""
+
+    def __init__(self, places: Places, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]) -> None:
+        """`spread`: the standard deviation of a signal over the records of all shards."""
+        self.places, self.schema, self.grammar, self._spread = places, schema, grammar, spread
+        self.spreads: dict[Expression, float] = {}
+        self.serial, self._lock = count(), threading.Lock()
+
+    def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
+        """What evaluates populations on these records."""
+        return _PopulationShards(self, members, before, "engine")
+
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
+        """What evaluates formulas as they stand on these records."""
+        return _FormulaShards(self, members, before, "formulas")
+
+    def spread(self, signal: Expression) -> float:
+        """The standard deviation of a signal, the unit of its margins."""
+        with self._lock:
+            if signal not in self.spreads:
+                self.spreads[signal] = self._spread(signal)
+            return self.spreads[signal]
+
+    @property
+    def nodes_at_once(self) -> int:
+        """Nodes that it is worth asking about side by side."""
+        return self.places.nodes_at_once
+
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """The first record of each shard but the first."""
+        return self.places.bounds[1:-1]
+
+
+class _NodeShards(abc.ABC, Generic[F]):
+    """The shards that have records of a node.
+
+    All are asked alike, and their answers are joined in the order of the shards, so that nothing depends on time.
+    """
+
+    def __init__(self, bench: ShardedBench, members: NDArray[np.int64], before: int, form: Form) -> None:
+        bounds = bench.places.bounds
+        cuts = np.searchsorted(members, bounds).tolist()
+        own = [(k, low, high) for k, (low, high) in enumerate(pairwise(cuts)) if low < high]
+        self.schema, self._bench, self._node, self._known = bench.schema, bench, next(bench.serial), False
+        self._shards = [k for k, _, _ in own]
+        self._parts = [slice(low, high) for _, low, high in own]  # of the node's records, those of each shard
+        self._openings = [
+            Opening(self._node, form, members[low:high] - bounds[k], before + bench.places.blocks[k])
+            for k, low, high in own
+        ]
+
+    def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
+        """What a method of `Evaluator` returns for each shard; `own` is its last argument, if shards differ in that."""
+        givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
+        messages = [
+            Message(shard, Call(self._node, question, its, **more), opening, not self._known)
+            for shard, its, opening in zip(self._shards, givens, self._openings, strict=True)
+        ]
+        self._known = True
+        return self._bench.places.ask(messages)
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
+        """Groups of records to count. They stay with the shards; what is handed out is their number."""
+        parts = [[group[part] for group in groups] for part in self._parts]
+        number = len(self._openings[0].masks)
+        self._each("masks", own=parts)
+        self._openings = [
+            opening._replace(masks=(*opening.masks, part)) for opening, part in zip(self._openings, parts, strict=True)
+        ]
+        return number
+
+    def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Tally:
+        """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
+        return self.findings(formulas, wanted, masks).of_all()
+
+    def findings(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Findings:
+        """The same, to be joined with the findings of others: where shards are parts of a shard."""
+        return joined(self._each("findings", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks))
+
+    def truth(self, formulas: F) -> NDArray[np.bool_]:
+        """The truth of every formula for every record."""
+        found: NDArray[np.bool_] = np.concatenate(self._each("truth", formulas), axis=1)
+        return found
+
+    def margins(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
+        """The smallest absolute margin of each formula over the records; exact if it is no less than `cutoff`."""
+        signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
+        spread = {signal: self._bench.spread(signal) for signal in signals}
+        found: NDArray[np.float64] = np.min(self._each("margins", formulas, cutoff, True, spread=spread), axis=0)
+        return found
+
+    def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
+        """For each record the value of the atom's signal that decides the first formula."""
+        return np.concatenate(self._each("turning_points", formulas, atom))
+
+    def distinct(self, signal: Expression) -> NDArray[np.float64]:
+        """The finite values of a signal, each once, in order."""
+        return np.unique(np.concatenate(self._each("distinct", signal)))
+
+    @abc.abstractmethod
+    def _some(self, formulas: F, wanted: NDArray[np.int64]) -> F:
+        """Those that are wanted, and nothing that need not travel."""
+
+    @abc.abstractmethod
+    def _expressions(self, formulas: F) -> Sequence[Expression]: ...
+
+
+class _PopulationShards(_NodeShards[Population]):
+    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+        """For each condition, marks of the steps at which it holds, and does not, in all shards."""
+        parts = self._each("marks", conditions)
+        if any(part is None for part in parts):
+            return None
+        return [(b"".join(t for t, _ in own), b"".join(f for _, f in own)) for own in zip(*parts, strict=True)]
+
+    def reach(self, conditions: Population, masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The records of each group in which each condition holds at some step, and at all steps."""
+        some, every = (
+            np.sum(parts, axis=0) for parts in zip(*self._each("reach", conditions, masks=masks), strict=True)
+        )
+        return some, every
+
+    def _some(self, formulas: Population, wanted: NDArray[np.int64]) -> Population:
+        rules, constants, lengths, names = formulas.take(wanted)
+        width = int(lengths.max(initial=1))  # no row uses the other columns
+        return Population(np.ascontiguousarray(rules[:, :width]), constants[:, :width], lengths, names)
+
+    def _expressions(self, formulas: Population) -> Sequence[Expression]:
+        grammar = self._bench.grammar
+        return [formulas.derivation(i, grammar).expression for i in range(len(formulas.lengths))]
+
+
+class _FormulaShards(_NodeShards[Sequence[Expression]]):
+    def _some(self, formulas: Sequence[Expression], wanted: NDArray[np.int64]) -> Sequence[Expression]:
+        return [formulas[k] for k in wanted]
+
+    def _expressions(self, formulas: Sequence[Expression]) -> Sequence[Expression]:
+        return formulas
+
+
+def even_bounds(panel: Panel, shards: int) -> list[int]:
+    """The first record of each shard, and one past the last: whole blocks, of about as many steps each."""
+    ends = np.cumsum(panel.lengths)
+    wanted = np.searchsorted(ends, ends[-1] * np.arange(1, shards) / shards)
+    inner = (wanted // LANES * LANES).tolist()
+    return [low for low, high in pairwise([0, *inner, len(panel)]) if low < high] + [len(panel)]
