@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Any
 
 HOME = Path(__file__).parents[1]
-ROOMS = ("grammar", "logic", "search", "tree")
+PACKAGES = ("grammar", "engine", "search", "tree")
 TESTS = [
     "grammar_parse", "grammar_errors", "grammar_sizes", "grammar_derivations", "logic_meaning",
     "logic_functions", "logic_walk", "logic_subset", "search_contract", "search_exhaustive", "search_state",
@@ -275,9 +275,9 @@ class Copy:
         self.noticed: dict[str, list[str]] = {}
         """For each file that was changed, the tests that noticed it."""
 
-    def changes(self, rooms: Sequence[str]) -> list[Change]:
+    def changes(self, packages: Sequence[str]) -> list[Change]:
         """All that can be made."""
-        files = [path for room in rooms for path in sorted((self.package / room).rglob("*.py"))]
+        files = [path for package in packages for path in sorted((self.package / package).rglob("*.py"))]
         return [change for path in files for change in changes(str(path.relative_to(self.package)), path.read_bytes())]
 
     def covering(self, tests: Sequence[str], tell: Callable[[str], None]) -> Covering:
@@ -526,7 +526,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=120, help="changes to draw")
     parser.add_argument("--seed", type=int, default=0, help="that decides which")
-    parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS)
+    parser.add_argument("--packages", nargs="+", choices=PACKAGES, default=PACKAGES)
     parser.add_argument("--only", nargs="+", type=int, help="of these the ones with such numbers, from 1")
     parser.add_argument("--folder", type=Path, help="work here, keep everything, and go on with what is here")
     parser.add_argument("--wider", action="store_true", help="ask tests, too, that rarely notice what others do not")
@@ -536,7 +536,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as passing:
         folder: Path = (asked.folder or Path(passing)).resolve()
         copy = Copy(folder)
-        possible = copy.changes(asked.rooms)
+        possible = copy.changes(asked.packages)
         drawn = random.Random(asked.seed).sample(possible, min(asked.number, len(possible)))
         drawn = [drawn[number - 1] for number in asked.only] if asked.only else drawn
         covering = copy.covering([*TESTS, *(WIDER if asked.wider else ())], tell)

@@ -35,10 +35,10 @@ MOST_DRAWN = 20_000
 
 def lacking():
     """Who lacks which operator: a line each, with the operator, who must know it, and where."""
-    for room in ("logic", "speech", "explain", "export"):
-        package = importlib.import_module(f"{telltree.__name__}.{room}")
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    for package in ("engine", "english", "explain", "models"):
+        home = importlib.import_module(f"{telltree.__name__}.{package}")
+        for module in pkgutil.iter_modules(home.__path__):
+            importlib.import_module(f"{home.__name__}.{module.name}")
     judged = [row for row in OPERATORS if row.name not in oracle.MEANING]
     measured = [row for row in OPERATORS if row.joins and row.name not in oracle.MARGIN]
     return [

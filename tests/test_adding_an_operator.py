@@ -220,7 +220,7 @@ def test_a_field_of_the_row_that_was_left_out_is_named(field, who):
 def test_contributing_names_all_places():
     section = CONTRIBUTING.split("## Add an operator")[1].split("\n## ")[0]
     lacking()  # which loads all who speak of operators
-    named = {cells.place for cells in EVERYONE} | {"logic/operators.py", "tests/oracle.py", "grammar/text/syntax.lark"}
+    named = {cells.place for cells in EVERYONE} | {"logic/operators.py", "tests/oracle.py", "grammar/syntax.lark"}
     assert not [place for place in named if f"`{place}`" not in section]
 
 
@@ -283,7 +283,7 @@ def test_an_operator_that_has_only_a_row_is_refused_by_all_who_must_know_it(toy,
             with pytest.raises(OperatorError, match=rf"'{toy.row.name}' has no meaning in .*; CONTRIBUTING\.md"):
                 ask()
         if signal:
-            with pytest.raises(OperatorError, match=r"logic/signals\.py"):
+            with pytest.raises(OperatorError, match=r"engine/signals\.py"):
                 asked(panel)
         else:
             assert len(asked(panel)) == 3  # of what looks at windows, the row is all that the engine needs

@@ -115,7 +115,7 @@ def test_cuts_of_values_near_the_largest_float_are_found():
 
 WORKER = """
 import os, sys, threading
-from telltree.tree.processes import _end_with
+from telltree.scale.processes import _end_with
 child = os.fork()
 if child == 0:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()

@@ -398,7 +398,7 @@ def forgeries(tmp_path_factory):
 
 SCRIPT = """
 import os, signal, sys
-from telltree.tree import checkpoint as keeping
+from telltree.scale import checkpoint as keeping
 from test_checkpoint import fitted
 
 path = sys.argv[1]

@@ -65,7 +65,7 @@ def by_order(source):
         "code >= MicroOp.COUNT",
         "MicroOp.AND <= code <= MicroOp.GLOBALLY",
         "_LESS = int(MicroOp.COMPARE)\nx = table[code - _LESS]",
-        "from telltree.logic.instructions import COUNT\nstep > COUNT",
+        "from telltree.engine.instructions import COUNT\nstep > COUNT",
         "list(Opcode)[:5]",
         "tuple(Mode)",
     ],

@@ -72,7 +72,7 @@ def test_a_change_to_a_helper_is_seen_by_the_kernels_it_is_compiled_into(tmp_pat
 
     drawn, compilations = run_it()
     assert (compilations, run_it()) == (1, (drawn, 0))
-    helper = package / "grammar" / "derivations" / "streams.py"
+    helper = package / "grammar" / "random_streams.py"
     source, times = helper.read_text(encoding="utf-8"), helper.stat()
     assert "30)" in source, "the shift of the hash that random numbers are made by"
     helper.write_text(source.replace("30)", "29)", 1), encoding="utf-8")
@@ -191,14 +191,14 @@ def _added(a, b):
 WAITING = """
 import sys
 from numba.core import event
-from telltree import compiled, kept
+from telltree import compiled, kernel_cache
 import test_compiled
 
 def wait(seconds):
     print("waits", flush=True)
     sys.stdin.readline()
 
-kept.time.sleep = wait
+kernel_cache.time.sleep = wait
 with event.install_recorder("numba:compile") as compilations:
     print(compiled.kernel(test_compiled._added)(1, 2), len(compilations.buffer))
 """

@@ -64,7 +64,7 @@ def test_what_is_always_there_is_in_no_extra():
 
 @pytest.mark.parametrize(
     ("extra", "homes"),
-    [("cli", "cli/"), ("report", "report/page/"), ("plot", "report/figures/"), ("parquet", "data/files/")],
+    [("cli", "cli/"), ("report", "report/page.py"), ("plot", "report/"), ("parquet", "panel/")],
 )
 def test_an_extra_is_imported_in_one_place_alone(places, extra, homes):
     assert EXTRAS[extra]

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
-import telltree.export
 from class_trees import class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from matplotlib.mathtext import MathTextParser
 from random_trees import CLASSES, HOSTILE, draw_tree_case, expected, hostile_case, leaf, tree_of
 from strategies import Case, Column
 
+import telltree
 from telltree import Formula, GrammarTreeClassifier, MonteCarlo, SettingsError
 from telltree.explain import rules_table, sentence
 from telltree.models.export import TARGETS, export_model

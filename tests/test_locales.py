@@ -21,7 +21,7 @@ print("point", locale.localeconv()["decimal_point"], file=sys.stderr)
 import numpy as np
 import telltree
 from telltree import Formula, GrammarTreeClassifier, MonteCarlo, export_model, load, read, scan
-from telltree.data.files import blocks
+from telltree.panel import csv as blocks
 from telltree.explain import english
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
 out.mkdir()

@@ -359,7 +359,7 @@ def test_a_kill_leaves_the_old_file_as_it_was(tmp_path, step):
     path = tmp_path / "model.json"
     path.write_text("precious", encoding="utf-8")
     code = (
-        "import os, signal, sys; from telltree.writing import write_whole; "
+        "import os, signal, sys; from telltree.files import write_whole; "
         f"os.{step} = lambda *_: os.kill(os.getpid(), signal.SIGKILL); write_whole(sys.argv[1], b'new')"
     )
     ran = subprocess.run([sys.executable, "-c", code, str(path)], check=False)

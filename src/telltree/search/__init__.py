@@ -28,7 +28,7 @@ _HOMES = {
     "Found": "search",
     "Objective": "search",
     "Progress": "search",
-    "Proof": "proof",
+    "Proof": "search",
     "Scores": "search",
     "Search": "search",
 } | {search.name: search.module for search in SEARCHES.values()}
