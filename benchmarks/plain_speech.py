@@ -26,7 +26,7 @@ from telltree.datasets import load_acasx, load_auslan, make_encounters
 from telltree.engine import Formula
 from telltree.errors import SpeechError
 from telltree.explain import english
-from telltree.explain.categories import Group, Telling, nested, sentence, signed
+from telltree.explain.categories import CategoryGroup, Telling, nested, sentence, signed
 from telltree.tree import Leaf, Node, Tree
 from telltree.tree.tree import Headline
 
@@ -171,10 +171,10 @@ def _as_found(tree: Tree, panel: Panel) -> Tree:
     return replace(tree, root=below(tree.root, np.ones(len(panel), np.bool_)))
 
 
-def _as_read(parts: Sequence[Group | Telling], above: float = 0.0, *, alone: bool = True) -> Iterator[float]:
+def _as_read(parts: Sequence[CategoryGroup | Telling], above: float = 0.0, *, alone: bool = True) -> Iterator[float]:
     """The words of each category in order: its own, and its part of what is told above it."""
     for part in parts:
-        if isinstance(part, Group):
+        if isinstance(part, CategoryGroup):
             first, last = part.numbers
             yield from _as_read(part.parts, above + _length(part.said.english) / (last - first + 1), alone=False)
         else:

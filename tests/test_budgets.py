@@ -98,11 +98,11 @@ def test_a_formula_that_is_cut_short_answers_as_before(looks):
 
 
 def test_the_gaps_beyond_all_values_have_middles_too():
-    from telltree.tree.midpoints import Place, _Gap
+    from telltree.tree.midpoints import ConstantPlace, _Gap
 
     panel = Panel.from_arrays([np.arange(5_000.0)[:, None]], columns=["x"])
     formula = Formula.parse("F(x > 4998.01)", panel.schema).expression
-    place = Place(formula, (0,), Formulas(panel, signals_of(panel)))
+    place = ConstantPlace(formula, (0,), Formulas(panel, signals_of(panel)))
     gap = _Gap(place, np.array([True]), late=bool)
     assert [gap._middle(i) for i in (0, 1, 5_000)] == [-1.0, 0.5, 5_000.0]
 

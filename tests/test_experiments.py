@@ -26,7 +26,7 @@ from telltree import (
 )
 from telltree.experiments import Study, run_experiment
 from telltree.experiments.models import BASELINES, SEARCHES, further_searches
-from telltree.experiments.run import Store
+from telltree.experiments.run import RunStore
 from telltree.experiments.studies import ACASX, AUSLAN
 from telltree.experiments.trial import Run
 
@@ -214,20 +214,20 @@ RUN = Run("k", "gp", 0, 0.9, 0.8, 0.7, 0.6, 4.25, 1.5)
 def test_runs_come_back_as_they_went(tmp_path):
     file, runs = tmp_path / "ünï.jsonl", [RUN, replace(RUN, trial=1, terminals=None), replace(RUN, key="other")]
     for run in runs:
-        Store(file).add(run)
-    assert list(Store(file).runs.values()) == runs
+        RunStore(file).add(run)
+    assert list(RunStore(file).runs.values()) == runs
 
 
 def test_every_torn_last_line_is_dropped(tmp_path):
     file = tmp_path / "runs.jsonl"
-    store = Store(file)
+    store = RunStore(file)
     store.add(RUN)
     whole = file.read_bytes()
     store.add(replace(RUN, trial=1))
     two = file.read_bytes()
     for length in range(len(whole), len(two)):
         file.write_bytes(two[:length])
-        assert list(Store(file).runs.values()) == [RUN]
+        assert list(RunStore(file).runs.values()) == [RUN]
         assert file.read_bytes() == whole
 
 

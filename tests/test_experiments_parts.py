@@ -14,7 +14,7 @@ from telltree import (
     DataError,
 )
 from telltree.experiments.models import Flattening
-from telltree.experiments.trial import Summary, score, split
+from telltree.experiments.trial import TrialSummary, score, split
 
 # -- splits
 
@@ -74,10 +74,10 @@ def test_scores_by_counting(pairs):
 
 def test_summaries_by_the_textbook():
     values = [0.9, 0.95, 1.0, 0.8]
-    mean, error = Summary.of(values)
+    mean, error = TrialSummary.of(values)
     assert mean == pytest.approx(statistics.mean(values))
     assert error == pytest.approx(statistics.stdev(values) / 2)
-    assert Summary.of([0.7]) == (0.7, None)
+    assert TrialSummary.of([0.7]) == (0.7, None)
 
 
 # -- what baselines get

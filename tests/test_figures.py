@@ -29,7 +29,7 @@ from telltree.report import (
 )
 from telltree.search import Found, Moment
 from telltree.tree import Node
-from telltree.tree.pruning_path import Front, Measured, Pruning, Score
+from telltree.tree.pruning_path import Front, Measured, Pruning, TreeScore
 
 # The tree.
 
@@ -188,7 +188,7 @@ def test_searches_of_many_nodes_and_of_none():
 def scored(tree):
     """The front of a tree, each step of it a little better than the one before."""
     front = Front.of(tree)
-    return front.scored([Score(0.5 + 0.4 * k / len(front), 0.02) for k in range(len(front))])
+    return front.scored([TreeScore(0.5 + 0.4 * k / len(front), 0.02) for k in range(len(front))])
 
 
 def bars(figure):
@@ -205,7 +205,9 @@ def test_a_front_shows_words_against_right_answers(unequal):
     told = [(step.words, 100 * step.score.share, 100 * step.score.error) for step in front]
     assert bars(figure) == [pytest.approx(one) for one in told]
     assert {"1", "2", "3", "words of the questions", "accuracy on records not seen (%)"} <= set(words(figure))
-    decided = Front(replace(s, score=Score(0.9, 0.1, Measured(s.score.share, 0.2), Measured(0.1, 0.1))) for s in front)
+    decided = Front(
+        replace(s, score=TreeScore(0.9, 0.1, Measured(s.score.share, 0.2), Measured(0.1, 0.1))) for s in front
+    )
     figure = saved(plot_front(decided))
     assert bars(figure) == [pytest.approx((x, share, 20.0)) for x, share, _ in told]
     assert "balanced accuracy on records not seen (%)" in words(figure)
@@ -223,7 +225,7 @@ def test_the_model_is_marked_in_its_front(unequal):
 
 @pytest.mark.parametrize("nodes", [0, 1, 70])
 def test_fronts_of_any_size(flights, nodes):
-    steps = [Pruning(comb(number, flights.schema), 0.0, Score(0.9, 0.01)) for number in range(nodes + 1)]
+    steps = [Pruning(comb(number, flights.schema), 0.0, TreeScore(0.9, 0.01)) for number in range(nodes + 1)]
     figure = saved(plot_front(SimpleNamespace(front_=Front(steps), tree_=steps[-1].tree)))
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert str(nodes + 1) in shown

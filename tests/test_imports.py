@@ -1,6 +1,7 @@
-"""The package has no import cycles, not even by imports inside functions."""
+"""The package has no import cycles, not even by imports inside functions, and no name of a class twice."""
 
 import ast
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -47,3 +48,10 @@ def test_imports_make_no_circle(needs):
 
 def test_every_exception_is_one(needs):
     assert all(other in needs[name] for name, other in FORWARDING)
+
+
+def test_no_two_classes_have_one_name():
+    sources = (ast.parse(path.read_text(encoding="utf-8")) for path in HOME.rglob("*.py"))
+    names = Counter(node.name for tree in sources for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert len(names) > 400
+    assert not [name for name, times in names.items() if times > 1]

@@ -22,7 +22,7 @@ from telltree.proportions import wilson
 from telltree.report import report_html, write_report
 from telltree.text import percent
 from telltree.tree import Node
-from telltree.tree.pruning_path import Front, Measured, Pruning, Score
+from telltree.tree.pruning_path import Front, Measured, Pruning, TreeScore
 
 
 @pytest.fixture(scope="module")
@@ -491,7 +491,7 @@ def test_a_model_from_a_file_still_tells_its_scores(validated, tmp_path):
 
 def test_a_file_of_an_older_telltree_has_accuracy_alone(validated):
     model, panel, y = validated
-    old = SimpleNamespace(tree_=model.tree_, front_=model.front_.scored([Score(0.5, 0.1)] * len(model.front_)))
+    old = SimpleNamespace(tree_=model.tree_, front_=model.front_.scored([TreeScore(0.5, 0.1)] * len(model.front_)))
     text = Page(report_html(old, panel, y)).text
     assert "Behind the best" not in text
     assert text.count("50.0 % ± 10.0 %") >= len(model.front_)

@@ -17,7 +17,7 @@ from telltree.explain import categorize
 from telltree.explain.categories import signed
 from telltree.report import write_report
 from telltree.tree import Node
-from telltree.tree.pruning_path import Front, Score
+from telltree.tree.pruning_path import Front, TreeScore
 from telltree.tree.tree import Headline
 
 SEEN = "return [...document.querySelectorAll(arguments[0])].map((e) => e.innerText.replace(/\\s+/g, ' ').trim())"
@@ -504,7 +504,7 @@ def test_no_width_makes_the_page_scroll_sideways(driver, report, size):
 def test_trees_of_other_sizes_fit_any_width_and_mark_this_one(driver, folder, size):
     tree, panel, y = small(60)
     front = Front.of(tree)
-    front = front.scored([Score(0.9, 0.0123)] * len(front))
+    front = front.scored([TreeScore(0.9, 0.0123)] * len(front))
     path = write_report(SimpleNamespace(front_=front, tree_=tree), panel, y, folder / "sizes.html", overwrite=True)
     page = Page(driver, path, size)
     assert page.texts(".sizes .own th") == [f"{len(tree.leaves)} (this tree)"]

@@ -25,7 +25,7 @@ from telltree.report import write_report
 from telltree.tree import optimal
 from telltree.tree.branch_and_bound import best_tree
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.criterion import Whole
+from telltree.tree.criterion import TreeCost
 from telltree.tree.look_ahead import Questions, pool_of
 from telltree.tree.training import proved
 from telltree.tree.tree import Optimum
@@ -69,7 +69,7 @@ def assert_optimal(problem, in_bits):
         np.array(codes), ClassTarget(tuple("abc"[:classes])), None if weights is None else np.array(weights)
     )
     each = weights or [1] * len(codes)
-    whole = Whole(np.array(prices), 0.0 if in_bits else 2.5, 1.0 if in_bits else 0.0, "bits")
+    whole = TreeCost(np.array(prices), 0.0 if in_bits else 2.5, 1.0 if in_bits else 0.0, "bits")
     pool = pool_of(Questions([Sized(k) for k in range(len(prices))], truth), labels, whole, least)
     found = best_tree(pool, levels)
 
@@ -252,7 +252,7 @@ def test_a_wide_choice_is_narrowed_by_what_pure_leaves_would_cost():
     y = rng.integers(0, 2, 100)
     truth = np.vstack([y == 1, rng.random((20, 100)) < 0.5])
     labels = ClassLabels(y, ClassTarget(("a", "b")))
-    whole = Whole(np.full(2, 4.0), 0.0, 1.0, "bits")
+    whole = TreeCost(np.full(2, 4.0), 0.0, 1.0, "bits")
     found = best_tree(pool_of(Questions([Sized(1)] * 21, truth), labels, whole, 1), 3)
     assert found.questions == {1: 0}
     assert found.left_out > found.compared / 21
@@ -269,7 +269,7 @@ def test_ctrl_c_leaves_the_greedy_tree(panel, labels, monkeypatch):
 def test_a_search_that_is_to_stop_finds_nothing():
     labels = ClassLabels(np.array([0, 1, 0, 1]), ClassTarget(("a", "b")))
     truth = np.array([[True, False, False, True], [True, True, False, False]])
-    whole = Whole(np.full(2, 0.1), 1.0, 0.0, "of fitness")
+    whole = TreeCost(np.full(2, 0.1), 1.0, 0.0, "of fitness")
     assert best_tree(pool_of(Questions([Sized(1)] * 2, truth), labels, whole, 1), 3, lambda: True) is None
 
 

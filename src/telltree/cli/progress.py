@@ -56,7 +56,7 @@ def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress]
             yield None
             return
         task = progress.add_task("learning", total=1.0, remark="")
-        shares = [Share(max_depth) for _ in range(folds + 1)]
+        shares = [WorkShare(max_depth) for _ in range(folds + 1)]
 
         def show(event: "NodeProgress") -> None:
             search, fold = event.search, 0 if event.fold is None else event.fold[0]
@@ -72,7 +72,7 @@ def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress]
         yield show
 
 
-class Share:
+class WorkShare:
     """How much of the work of learning a tree is done, in units of one record at one level of the tree.
 
     Nodes come in preorder, the true side first, so all that lies left of the way to a node is done; a side that became

@@ -38,7 +38,7 @@ class Atom(NamedTuple):
         return cls(e if last is None else Expression(e.head, args), EQUAL, 1.0, False)
 
 
-class Family(NamedTuple):
+class AtomFamily(NamedTuple):
     """Atoms of one signal that differ in their constants alone."""
 
     signal: Expression
@@ -47,13 +47,13 @@ class Family(NamedTuple):
     constants: Sequence[float]
 
     @classmethod
-    def several(cls, atoms: Iterable[Atom]) -> "list[Family]":
+    def several(cls, atoms: Iterable[Atom]) -> "list[AtomFamily]":
         """Any atoms as families, in their order: those of a signal often come together."""
         groups = groupby(atoms, lambda atom: (atom.signal, atom.outcomes, atom.graded))
         return [cls(*common, [atom.constant for atom in group]) for common, group in groups]
 
     @property
-    def complement(self) -> "Family":
+    def complement(self) -> "AtomFamily":
         """The atoms that are true where these are false, if nothing is missing."""
         return self._replace(outcomes=self.outcomes ^ (LESS | EQUAL | GREATER))
 

@@ -25,7 +25,7 @@ from telltree.compiled import (
     turn_eight,
 )
 from telltree.engine.aligned import Room, aligned_words
-from telltree.engine.atoms import Atom, Family
+from telltree.engine.atoms import Atom, AtomFamily
 from telltree.engine.bitset_layout import Layout
 from telltree.engine.compile_plain import UNKNOWN
 from telltree.engine.instructions import EQUAL, GREATER, LESS
@@ -316,9 +316,9 @@ class Planes:
         names = np.array([name for name, _ in named], np.uint64)
         if self._source is not None and self._source[0].add(named):
             return self.adopt(names, False) is not None
-        return self._hold_as(names, Family.several(atom for _, atom in named), False)
+        return self._hold_as(names, AtomFamily.several(atom for _, atom in named), False)
 
-    def add_numbered(self, numbers: NDArray[np.uint64], families: Mapping[int, Family]) -> bool:
+    def add_numbered(self, numbers: NDArray[np.uint64], families: Mapping[int, AtomFamily]) -> bool:
         """Make planes for atoms that have these numbers; False if they do not fit into memory.
 
         `families` has them, by the number of the first of each, and others that are worth making with them while there
@@ -326,14 +326,14 @@ class Planes:
         """
         if self._source is not None and self._source[0].add_numbered(numbers, families):
             return self.adopt(numbers, True) is not None
-        several: Iterable[Family] = families.values()
+        several: Iterable[AtomFamily] = families.values()
         if 2 * (self.used + sum(len(family.constants) for family in several)) <= self.capacity:
             numbers = np.concatenate([np.arange(first, first + len(one.constants)) for first, one in families.items()])
         else:
             several = _only(families, numbers.tolist())
         return self._hold_as(numbers, several, True)
 
-    def _hold_as(self, names: NDArray[np.uint64], families: Iterable[Family], numbers: bool) -> bool:
+    def _hold_as(self, names: NDArray[np.uint64], families: Iterable[AtomFamily], numbers: bool) -> bool:
         """Know atoms by these names, or numbers; False if their planes do not fit into memory."""
         slots = self.held(families)
         if slots is None:
@@ -341,9 +341,9 @@ class Planes:
         self._enter(names, slots, numbers)
         return True
 
-    def held(self, families: Iterable[Family]) -> NDArray[np.int64] | None:
+    def held(self, families: Iterable[AtomFamily]) -> NDArray[np.int64] | None:
         """For each atom twice its plane, plus one for the negation; None if they do not fit into memory."""
-        found, new, planes = list[int](), list[tuple[Family, int]](), self.used
+        found, new, planes = list[int](), list[tuple[AtomFamily, int]](), self.used
         for family in families:
             negated = self._is_negated(family)
             kept = family.complement if negated else family
@@ -353,7 +353,7 @@ class Planes:
                 fresh = [constant for constant in fresh if constant not in places]
             if fresh:
                 places.update(zip(fresh, count(planes), strict=False))
-                new.append((Family(kept.signal, kept.outcomes, kept.graded, fresh), planes))
+                new.append((AtomFamily(kept.signal, kept.outcomes, kept.graded, fresh), planes))
                 planes += len(fresh)
             if len(fresh) == len(kept.constants):  # all are new, and follow each other
                 found += range(2 * (planes - len(fresh)) + negated, 2 * planes + negated, 2)
@@ -411,9 +411,9 @@ class Planes:
         pick(whole.bits, new, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
         return True
 
-    def _make(self, new: Sequence[tuple[Family, int]]) -> None:
+    def _make(self, new: Sequence[tuple[AtomFamily, int]]) -> None:
         """Make the planes of families; each is given with the place of its first."""
-        by_signal: dict[Expression, list[tuple[Family, int]]] = {}
+        by_signal: dict[Expression, list[tuple[AtomFamily, int]]] = {}
         for family, first in new:
             self._atoms += zip(repeat(family.signal), repeat(family.outcomes), family.constants, repeat(family.graded))
             by_signal.setdefault(family.signal, []).append((family, first))
@@ -473,7 +473,7 @@ class Planes:
         """The atom of a plane."""
         return Atom(*self._atoms[plane - 1])
 
-    def _is_negated(self, family: Family) -> int:
+    def _is_negated(self, family: AtomFamily) -> int:
         """Whether planes are those of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
         missing."""
         return int(family.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(family.signal))
@@ -530,7 +530,7 @@ def find(keys, slots, names):
     return found
 
 
-def _only(families: Mapping[int, Family], numbers: Iterable[int]) -> list[Family]:
+def _only(families: Mapping[int, AtomFamily], numbers: Iterable[int]) -> list[AtomFamily]:
     """Of families, by the number of the first of each, the atoms that have these numbers, in their order."""
     constants = {
         number: (family, constant)

@@ -29,7 +29,7 @@ from telltree.panel import Panel, Schema
 # ---- What shards find out about formulas, and how it is joined.
 
 
-class Asked(NamedTuple):
+class CountRequest(NamedTuple):
     """What to find out besides counts and hashes."""
 
     truth: bool = False
@@ -260,19 +260,21 @@ class Evaluator(abc.ABC, Generic[F]):
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
         """For each of the `wanted` formulas, in that order, count the records of each mask for which it is true."""
-        return self._findings(formulas, wanted, masks, Asked()).of_all()
+        return self._findings(formulas, wanted, masks, CountRequest()).of_all()
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
         """The truth of every formula for every record, in the panel's order."""
         everything = np.arange(self._how_many(formulas))
-        found = self._findings(formulas, everything, self.layout.masks([]), Asked(truth=True))
+        found = self._findings(formulas, everything, self.layout.masks([]), CountRequest(truth=True))
         return self.layout.unpack(found.tally.truth)
 
     def findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Findings:
         """The same, in the form of a shard, to be joined with the findings of others."""
-        return self._findings(formulas, wanted, masks, Asked(of_a_shard=True))
+        return self._findings(formulas, wanted, masks, CountRequest(of_a_shard=True))
 
-    def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
+    def _findings(
+        self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: CountRequest
+    ) -> Findings:
         if not self.layout.records or self._fits(formulas, wanted, asked.mode):
             return self._run(wanted, masks, asked)
         if self._masked:  # the planes of all records are those of half of the formulas at a time
@@ -291,7 +293,7 @@ class Evaluator(abc.ABC, Generic[F]):
         if not self.layout.records:
             return []
         self._fits(formulas, wanted, STEPS)
-        found = self._run(wanted, self.layout.masks([]), Asked(steps=True))
+        found = self._run(wanted, self.layout.masks([]), CountRequest(steps=True))
         return self.layout.unpack_steps(found.tally.steps)
 
     def margins(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
@@ -360,7 +362,7 @@ class Evaluator(abc.ABC, Generic[F]):
         found[owner[chosen[planes]]] = True
         return found
 
-    def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
+    def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: CountRequest) -> Findings:
         """Run the programs that were written last on the records of this shard."""
         layout = self.layout
         tally = asked.empty(len(wanted), masks.shape[1], layout)

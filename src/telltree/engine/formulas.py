@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.engine import compile_derivations, operands
 from telltree.engine.aligned import Room, aligned_words
-from telltree.engine.atoms import Atom, Family
+from telltree.engine.atoms import Atom, AtomFamily
 from telltree.engine.evaluator import LEAST_MARGIN, Evaluator, ready_for
 from telltree.engine.instructions import CONSTANT, UNTIL, Programs
 from telltree.engine.operands import NOTHING
@@ -70,7 +70,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
         slots = self._slots([Atom.of(e, self.panel.schema) for e in atoms])
         if slots is None:
             return False
-        writer = _Writer(dict(zip(atoms, slots, strict=True)))
+        writer = _ProgramWriter(dict(zip(atoms, slots, strict=True)))
         self._programs = Programs.empty(len(formulas), 0)
         for k, formula in zip(wanted, chosen, strict=True):
             begin = len(writer.steps)
@@ -99,7 +99,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
         if not len(places):
             return found
         self._fits(formulas[:1], first, simplify=False)
-        slots = self._planes.held(Family.several([atom]))
+        slots = self._planes.held(AtomFamily.several([atom]))
         assert slots is not None, "the formula was just lowered"
         plane = int(slots[0]) >> 1
         # the distance to 0 is the value, and all other atoms are as far from turning as can be
@@ -114,7 +114,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
         return found
 
     def _slots(self, atoms: Sequence[Atom]) -> list[int] | None:
-        families = Family.several(atoms)
+        families = AtomFamily.several(atoms)
         slots = self._planes.held(families)
         if slots is None:
             self._planes.forget()  # those of earlier formulas
@@ -122,7 +122,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
         return None if slots is None else slots.tolist()
 
 
-class _Writer:
+class _ProgramWriter:
     """Writes programs: a part of a formula becomes an operand, and the instructions that compute it."""
 
     def __init__(self, slots: dict[Expression, int]) -> None:

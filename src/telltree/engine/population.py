@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, kernel
 from telltree.engine.aligned import Room, aligned_words
-from telltree.engine.atoms import Atom, Family
+from telltree.engine.atoms import Atom, AtomFamily
 from telltree.engine.compile_derivations import Absent, LoweringScratch, lower
 from telltree.engine.compile_plain import UNKNOWN, lower_plain
-from telltree.engine.evaluator import Asked, Evaluator
+from telltree.engine.evaluator import CountRequest, Evaluator
 from telltree.engine.instructions import Programs
 from telltree.engine.operands import STEPS
 from telltree.engine.signals import Signals
@@ -95,7 +95,7 @@ class Engine(Evaluator[Population]):
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
         self._marks: tuple[int, dict[int, tuple[bytes, bytes]]] = (0, {})
-        self._families: dict[int, list[tuple[int, Family]]] = {} if part_of is None else part_of[0]._families
+        self._families: dict[int, list[tuple[int, AtomFamily]]] = {} if part_of is None else part_of[0]._families
         self._numbers: dict[str, list[float]] = {} if part_of is None else part_of[0]._numbers
 
     @staticmethod
@@ -136,14 +136,14 @@ class Engine(Evaluator[Population]):
         """The records of each mask in which each condition holds at some step, and at all steps."""
         everything = np.arange(len(conditions.lengths))
         some, every = (
-            self._findings(conditions, everything, masks, Asked(mode=int(mode))).tally.counts
+            self._findings(conditions, everything, masks, CountRequest(mode=int(mode))).tally.counts
             for mode in (Mode.SOME, Mode.EVERY)
         )
         return some, every
 
     def _steps(self, which: NDArray[np.int64], negated: int) -> NDArray[np.uint64]:
         """The truth at every step of a formula that was lowered, before it is negated."""
-        steps = self._run(which, self.layout.masks([]), Asked(steps=True)).tally.steps
+        steps = self._run(which, self.layout.masks([]), CountRequest(steps=True)).tally.steps
         return ~steps if negated else steps
 
     def _marks_at(self, age: int) -> dict[int, tuple[bytes, bytes]]:
@@ -218,7 +218,7 @@ class Engine(Evaluator[Population]):
             return self._planes.add(self._atoms(population, left))
         return self._planes.add_numbered(absent[left], self._worth_making(population, left))
 
-    def _worth_making(self, population: Population, lacking: NDArray[np.int64]) -> dict[int, Family]:
+    def _worth_making(self, population: Population, lacking: NDArray[np.int64]) -> dict[int, AtomFamily]:
         """The families of the atoms that are lacking; or all that the grammar has, if those are few: a search needs
         most of them in the end, and a column that is read once is read fastest."""
         if self._tables.atoms[0] <= _FEW_ATOMS:
@@ -227,7 +227,7 @@ class Engine(Evaluator[Population]):
             rules = [population.rules.item(individual, node) for _, individual, node in self._lacking[lacking].tolist()]
         return {number: family for rule in dict.fromkeys(rules) for number, family in self._family(rule)}
 
-    def _family(self, rule: int) -> list[tuple[int, Family]]:
+    def _family(self, rule: int) -> list[tuple[int, AtomFamily]]:
         """The numbered atoms that a rule makes: one, or one with each of its constants; with the number of the first of
         each family."""
         if rule not in self._families:
@@ -236,9 +236,9 @@ class Engine(Evaluator[Population]):
             atom, begin = Atom.of(template, self.panel.schema, constants[0]), self._first_atoms[rule]
             numbers = self._numbers_of(holes[0]) if holes and atom.graded else [atom.constant]
             if len(numbers) == len(constants):  # all that differs is the number
-                self._families[rule] = [(begin, Family(atom.signal, atom.outcomes, atom.graded, numbers))]
+                self._families[rule] = [(begin, AtomFamily(atom.signal, atom.outcomes, atom.graded, numbers))]
             else:
-                several = Family.several(Atom.of(template, self.panel.schema, constant) for constant in constants)
+                several = AtomFamily.several(Atom.of(template, self.panel.schema, constant) for constant in constants)
                 begins = accumulate((len(family.constants) for family in several), initial=begin)
                 self._families[rule] = list(zip(begins, several, strict=False))
         return self._families[rule]

@@ -96,7 +96,7 @@ class Room(NamedTuple):
         return cls(np.zeros((parts, steps)), np.zeros(parts), np.zeros(parts))
 
 
-class Found(NamedTuple):
+class TraceResult(NamedTuple):
     """What a walk finds out of each record."""
 
     margins: NDArray[np.float64]  # of the whole formula
@@ -484,7 +484,7 @@ Spread = Callable[[Expression], float]
 
 
 @dataclass(eq=False)
-class Parts:
+class LoweredFormula:
     """A formula lowered: operands come before what is made of them, and what occurs twice is there once."""
 
     schema: Schema
@@ -498,7 +498,7 @@ class Parts:
     """What atoms compare, each once."""
 
     @classmethod
-    def of(cls, formula: Expression, schema: Schema) -> "Parts":
+    def of(cls, formula: Expression, schema: Schema) -> "LoweredFormula":
         """The parts of a formula, or of any Boolean vector; the last one is the whole."""
         found = cls(schema)
         found._add(formula)
@@ -598,7 +598,7 @@ class Walked:
 
     begins: Ints  # where the steps of each record begin, if all lie one after the other
     lengths: Ints
-    found: Found
+    found: TraceResult
     decided: Decided | None
     followed: Mapping[Expression, int]  # the rows of the parts that were followed
 
@@ -640,7 +640,7 @@ class Walker:
         spread: the unit of the distances of a signal; without it all margins are ±1 and only say what is true.
         follow: parts of the formula of which it is told where they hold. decide: find out what decided.
         """
-        parts = Parts.of(e, self.panel.schema)
+        parts = LoweredFormula.of(e, self.panel.schema)
         return self._walked(parts, parts.program(spread), records, follow=follow, decide=decide)[0]
 
     def is_soon_done(self, formulas: Sequence[Expression]) -> bool:
@@ -653,13 +653,13 @@ class Walker:
 
     def over_time(self, e: Expression, record: int, spread: Spread) -> Floats:
         """The margin of a formula, or any Boolean vector, at every step of the record at this position."""
-        parts = Parts.of(e, self.panel.schema)
+        parts = LoweredFormula.of(e, self.panel.schema)
         walked, room = self._walked(parts, parts.program(spread), np.array([record]))
         return np.array(room.margins[-1][: walked.lengths[0]], np.float64)
 
     def _walked(
         self,
-        parts: Parts,
+        parts: LoweredFormula,
         program: Program,
         records: Ints | None = None,
         *,
@@ -670,7 +670,7 @@ class Walker:
         starts, lengths = self.panel.starts[chosen], np.array(self.panel.lengths[chosen], np.int64)
         begins = np.cumsum(lengths) - lengths
         steps, rows = int(lengths.sum()), {part: row for row, part in enumerate(dict.fromkeys(follow))}
-        found = Found(
+        found = TraceResult(
             np.empty(len(lengths)),
             np.empty((len(rows), steps), np.bool_),
             np.empty((len(rows), len(lengths)), np.int64),

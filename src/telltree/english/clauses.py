@@ -531,7 +531,7 @@ _POINT, _FEWEST_GATHERED = "at some point ", 3
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class WeighedText:
     """Words, and how hard they are to follow: 1 for each word, 3 for a negation, 2 for a nested list."""
 
     text: str
@@ -545,29 +545,29 @@ class Said:
     conditions: tuple[Term, ...] = ()
     """what must hold at some step for it to say anything: of "whenever A, B", the A"""
 
-    def __add__(self, other: "Said | str") -> "Said":
-        more = other if isinstance(other, Said) else said(other)
+    def __add__(self, other: "WeighedText | str") -> "WeighedText":
+        more = other if isinstance(other, WeighedText) else said(other)
         text = f"{self.text} {more.text}" if self.text else more.text
-        return Said(text, self.cost + more.cost, conditions=(*self.conditions, *more.conditions))
+        return WeighedText(text, self.cost + more.cost, conditions=(*self.conditions, *more.conditions))
 
-    def mark(self, mark: str) -> "Said":
+    def mark(self, mark: str) -> "WeighedText":
         """The same, followed by a comma or semicolon."""
         return replace(self, text=self.text + mark)
 
 
-def said(text: str, more: int = 0) -> Said:
+def said(text: str, more: int = 0) -> WeighedText:
     """Words, and their cost beyond their number."""
-    return Said(text, len(text.split()) + more)
+    return WeighedText(text, len(text.split()) + more)
 
 
-def with_shared_subjects(sentences: list[Said]) -> list[Said]:
+def with_shared_subjects(sentences: list[WeighedText]) -> list[WeighedText]:
     """Sentences about one subject, merged."""
     return _with_shared_rules(_with_shared_adverbs(sentences))
 
 
-def _with_shared_adverbs(sentences: list[Said]) -> list[Said]:
+def _with_shared_adverbs(sentences: list[WeighedText]) -> list[WeighedText]:
     """Sentences with "never" or "always" about one subject, merged: "the valve is never open or stuck"."""
-    found: dict[Hashable, list[tuple[Said, Clause]]] = {}
+    found: dict[Hashable, list[tuple[WeighedText, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.adverb else None
         clause = Clause("", "", "") if about is None or about.joined else about.clause
@@ -576,16 +576,16 @@ def _with_shared_adverbs(sentences: list[Said]) -> list[Said]:
     return [alike[0][0] if len(alike) == 1 else _one_adverb(alike) for alike in found.values()]
 
 
-def _one_adverb(alike: list[tuple[Said, Clause]]) -> Said:
+def _one_adverb(alike: list[tuple[WeighedText, Clause]]) -> WeighedText:
     sentence, clause = alike[0]
     predicates = [said(clause.predicate) for _, clause in alike]
     joint = "or" if sentence.adverb == "never" else "and"
     return said(f"{clause.opening} {sentence.adverb}") + listed(predicates, joint)
 
 
-def _with_shared_rules(sentences: list[Said]) -> list[Said]:
+def _with_shared_rules(sentences: list[WeighedText]) -> list[WeighedText]:
     """Sentences with "whenever" about one signal, merged: "x is low whenever A, and up whenever B"."""
-    found: dict[str | int, list[tuple[Said, Clause]]] = {}
+    found: dict[str | int, list[tuple[WeighedText, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.given else None
         clause = Clause("", "", "") if about is None or about.joined else about.clause
@@ -594,13 +594,13 @@ def _with_shared_rules(sentences: list[Said]) -> list[Said]:
     return [rules[0][0] if len(rules) == 1 else _one_rule(rules) for rules in found.values()]
 
 
-def _one_rule(rules: list[tuple[Said, Clause]]) -> Said:
+def _one_rule(rules: list[tuple[WeighedText, Clause]]) -> WeighedText:
     parts = [f"{clause.predicate} whenever {sentence.given}" for sentence, clause in rules]
     given = tuple(condition for sentence, _ in rules for condition in sentence.conditions)
     return replace(said(f"{rules[0][1].subject} is {', and '.join(parts)}"), conditions=given)
 
 
-def gathered(sentences: list[Said]) -> list[Said]:
+def gathered(sentences: list[WeighedText]) -> list[WeighedText]:
     """Sentences that each hold at some point, merged into one that says so once; it goes to the end of the text."""
     points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
     if len(points) < _FEWEST_GATHERED:
@@ -617,18 +617,18 @@ def gathered(sentences: list[Said]) -> list[Said]:
     return [*rest, said("each at some point:") + bare[0], *bare[1:]]
 
 
-def all_true(sentences: list[Said]) -> Said:
+def all_true(sentences: list[WeighedText]) -> WeighedText:
     """Sentences joined by "and", with semicolons where commas would be misread."""
     if len(sentences) == 2 and not any("," in sentence.text or " while " in sentence.text for sentence in sentences):
         return sentences[0].mark(",") + "and" + sentences[1]
     *first, last = sentences
-    text = Said("", 0)
+    text = WeighedText("", 0)
     for sentence in first:
         text = text + sentence.mark(";")
     return text + "and" + last if first else last
 
 
-def one_true(sentences: list[Said]) -> Said:
+def one_true(sentences: list[WeighedText]) -> WeighedText:
     """Sentences joined by "or"."""
     text = sentences[0]
     for sentence in sentences[1:]:
@@ -636,7 +636,7 @@ def one_true(sentences: list[Said]) -> Said:
     return text
 
 
-def listed(parts: Sequence[Said], joint: str) -> Said:
+def listed(parts: Sequence[WeighedText], joint: str) -> WeighedText:
     """A list; if its items are lists too, there is a comma before the last."""
     *first, last = parts
     if not first:
@@ -650,6 +650,6 @@ def listed(parts: Sequence[Said], joint: str) -> Said:
     return (text.mark(",") if apart and not later else text) + joint + last
 
 
-def is_list(part: Said) -> bool:
+def is_list(part: WeighedText) -> bool:
     """Whether words outside quotes join items."""
     return joins_items(part.text)

@@ -10,9 +10,9 @@ from telltree.english.words import (
     BOUNDS,
     FORMS,
     WORDS,
-    Kind,
     Numeral,
     Token,
+    TokenKind,
     named,
     numeral,
     openings,
@@ -35,7 +35,7 @@ class Cursor:
         self, tokens: tuple[Token, ...], vocabulary: Vocabulary, own: Mapping[str, Expression] | None = None
     ) -> None:
         self.tokens = tokens
-        words = [f"{token.text.lower() if token.kind is not Kind.QUOTED else '“'} " for token in self.tokens]
+        words = [f"{token.text.lower() if token.kind is not TokenKind.QUOTED else '“'} " for token in self.tokens]
         self._lower = "".join(words)  # in one text, which is compared with many keywords at once
         self._begins = list(accumulate(map(len, words), initial=0))
         self.vocabulary = vocabulary
@@ -88,13 +88,13 @@ class Cursor:
 
     def take_words(self, words: str) -> bool:
         """Skip a user's words, bare or in quotes, if they come next."""
-        if self.next.kind is Kind.QUOTED:
+        if self.next.kind is TokenKind.QUOTED:
             found = int(self.next.text == words)
         else:
             parts = words.split(" ")
             there = self.tokens[self.at : self.at + len(parts)]
             found = len(parts) * (
-                [token.text for token in there] == parts and all(token.kind is Kind.WORD for token in there)
+                [token.text for token in there] == parts and all(token.kind is TokenKind.WORD for token in there)
             )
         self.at += found
         return bool(found)
@@ -104,7 +104,7 @@ class Cursor:
 
         `fold`: also one in other capitals, if it is the only one.
         """
-        is_quoted = self.next.kind is Kind.QUOTED
+        is_quoted = self.next.kind is TokenKind.QUOTED
         ordered = sorted(
             (words for words in choices if is_quoted or stands_bare(words, numbers)), key=len, reverse=True
         )
@@ -124,7 +124,7 @@ class Cursor:
 
     def sees_quotation(self) -> bool:
         """Whether a quotation comes next."""
-        return self.next.kind is Kind.QUOTED
+        return self.next.kind is TokenKind.QUOTED
 
     def take_quoted(self) -> str | None:
         """Skip a quotation, and return what is inside."""
@@ -144,7 +144,7 @@ class Cursor:
     def _has(self, words: list[str]) -> bool:
         """Whether these words come next; the first of a text may have a capital letter."""
         there = self.tokens[self.at : self.at + len(words)]
-        texts = [token.text for token in there if token.kind is Kind.WORD]
+        texts = [token.text for token in there if token.kind is TokenKind.WORD]
         return texts == words or (self.at == 0 and texts == [words[0][0].upper() + words[0][1:], *words[1:]])
 
     def _entries(self) -> tuple[int, list[Entry]]:
@@ -182,9 +182,9 @@ class Cursor:
     def numeral(self, units: Container[str], sign: str = "") -> Numeral | None:
         """The number that comes next, with a sign; one of these units may be attached to it. It is not skipped."""
         token = self.next
-        if token.kind is not Kind.WORD or not token.text.startswith(sign):
+        if token.kind is not TokenKind.WORD or not token.text.startswith(sign):
             return None
-        unsigned = Token(token.text.removeprefix(sign), Kind.WORD, token.place + len(sign))
+        unsigned = Token(token.text.removeprefix(sign), TokenKind.WORD, token.place + len(sign))
         found = numeral((*self.tokens[: self.at], unsigned, *self.tokens[self.at + 1 :]), self.at)
         if found is not None and found.rest == "k" and "k" not in units:
             return thousands(found)
@@ -194,7 +194,7 @@ class Cursor:
         """Skip one of these units, in its own words or by another name, and return it."""
         known = [unit for unit in units if unit]
         found = self.take_longest(known)
-        if found is None and self.next.kind is Kind.WORD and (meant := named(self.next.text, known)) is not None:
+        if found is None and self.next.kind is TokenKind.WORD and (meant := named(self.next.text, known)) is not None:
             self.at += 1
             return meant
         return found
@@ -229,7 +229,7 @@ class Cursor:
         """Raise an error: what was expected here, what was found, the nearest of some choices, and a remedy."""
         words: list[str] = []
         for token in self.tokens[self.at : self.at + 8]:
-            if token.kind in (Kind.MARK, Kind.END) or (words and token.text in ("is", "are")):
+            if token.kind in (TokenKind.MARK, TokenKind.END) or (words and token.text in ("is", "are")):
                 break
             words.append(token.text[:100])
         near = alike(" ".join(words), choices, likeness=0.5)
@@ -241,10 +241,14 @@ class Cursor:
     def _about_numbers(self) -> str:
         """What to know of numbers, where one cannot be read or has something behind it."""
         text = self.next.text
-        if self.next.kind is Kind.WORD and (text[:1].isdigit() or text.lower() in WORDS):
+        if self.next.kind is TokenKind.WORD and (text[:1].isdigit() or text.lower() in WORDS):
             return f"; {FORMS}"
-        if self.next.kind is Kind.MARK and self.tokens[self.at + 1].text[:1].isdigit() and self.at == self._bare_number:
+        if (
+            self.next.kind is TokenKind.MARK
+            and self.tokens[self.at + 1].text[:1].isdigit()
+            and self.at == self._bare_number
+        ):
             return f"; {FORMS}"
-        if self.next.kind is Kind.WORD and self.at == self._bare_number and stands_bare(text):
+        if self.next.kind is TokenKind.WORD and self.at == self._bare_number and stands_bare(text):
             return f"; {text[:50]!r} is neither a unit that is known here nor part of the number"
         return ""

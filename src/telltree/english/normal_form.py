@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from telltree.english.cost import cost
 from telltree.english.possible import Kind, Possible, joined
-from telltree.english.simplify import Moments, simplified
+from telltree.english.simplify import TermsOverTime, simplified
 from telltree.english.terms import (
     All,
     Always,
@@ -183,7 +183,7 @@ def _key(term: Term, possible: Possible) -> Hashable:
     """Equal for terms that are alike: written as a formula and taken apart again."""
     witness = Expression(Attribute("", Type.BOOLEAN_VECTOR))
     formula = expression_of(settled(term, possible), possible.missing, witness)
-    return _unordered(Moments(possible).settled(taken_apart(formula, possible)), possible)
+    return _unordered(TermsOverTime(possible).settled(taken_apart(formula, possible)), possible)
 
 
 def _unordered(term: Term, possible: Possible) -> Hashable:  # noqa: PLR0911  one return a kind of term

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from telltree.english.vocabulary import Vocabulary
-from telltree.english.words import Kind, Token, numeral, third_person
+from telltree.english.words import Token, TokenKind, numeral, third_person
 
 SOMETIME = (
     "at some point", "at some time", "at some moment", "at some step", "at one point", "at least once", "sometimes",
@@ -98,7 +98,7 @@ class _Word:
     @property
     def lower(self) -> str:
         """Its text, to be compared with telltree's words; nothing if it is a user's."""
-        return self.token.text.lower() if self.token.kind is not Kind.QUOTED and not self.kept else ""
+        return self.token.text.lower() if self.token.kind is not TokenKind.QUOTED and not self.kept else ""
 
 
 class _Text:
@@ -106,7 +106,7 @@ class _Text:
 
     def __init__(self, tokens: tuple[Token, ...], vocabulary: Vocabulary) -> None:
         self.vocabulary, self.end = vocabulary, tokens[-1]
-        self.words = [_Word(token, token.kind is Kind.QUOTED) for token in _without_stop(tokens)]
+        self.words = [_Word(token, token.kind is TokenKind.QUOTED) for token in _without_stop(tokens)]
 
     def named(self) -> tuple[Token, ...]:
         """A user's words alone are replaced."""
@@ -149,11 +149,11 @@ class _Text:
         while at < len(self.words):
             word, text = self.words[at], self.words[at].token.text
             signs = [i for i, c in enumerate(text) if c in _SIGN]
-            if not word.kept and word.token.kind is Kind.WORD and signs and len(text) > len(signs):
+            if not word.kept and word.token.kind is TokenKind.WORD and signs and len(text) > len(signs):
                 first, last = signs[0], signs[-1] + 1
                 parts = [(text[:first], 0), (text[first:last], first), (text[last:], last)]
                 self.words[at : at + 1] = [
-                    _Word(Token(part, Kind.WORD, word.token.place + far), False) for part, far in parts if part
+                    _Word(Token(part, TokenKind.WORD, word.token.place + far), False) for part, far in parts if part
                 ]
                 self._keep_own_words()
             at += 1
@@ -224,9 +224,9 @@ class _Text:
             if len(said) <= adverb or (joint == "or" and self._text(at + 1) == said[0].text):
                 continue
             if joint == "and":
-                said[adverb] = Token(third_person(said[adverb].text), Kind.WORD, said[adverb].place)
-            first, second = ([Token(word, Kind.WORD, said[0].place) for word in one.split()] for one in subjects)
-            whole = [*first, *said, Token(str(joint), Kind.WORD, said[0].place), *second, *said]
+                said[adverb] = Token(third_person(said[adverb].text), TokenKind.WORD, said[adverb].place)
+            first, second = ([Token(word, TokenKind.WORD, said[0].place) for word in one.split()] for one in subjects)
+            whole = [*first, *said, Token(str(joint), TokenKind.WORD, said[0].place), *second, *said]
             self.words[at + 1 : stop] = [_Word(token, False) for token in whole]
             return
 
@@ -342,13 +342,13 @@ class _Text:
     def _put(self, at: int, length: int, said: str | Token) -> None:
         """Replace some words."""
         near = self.words[at].token if at < len(self.words) else self.end
-        new = [Token(word, Kind.WORD, near.place) for word in said.split()] if isinstance(said, str) else [said]
+        new = [Token(word, TokenKind.WORD, near.place) for word in said.split()] if isinstance(said, str) else [said]
         self.words[at : at + length] = [_Word(token, False) for token in new]
 
 
 def _without_stop(tokens: tuple[Token, ...]) -> list[Token]:
     """The tokens but for the last, which is the end, without the mark that ends a sentence."""
     found = list(tokens[:-1])
-    if found and found[-1].kind is Kind.WORD and (bare := found[-1].text.rstrip("?!.")) != found[-1].text:
-        found[-1:] = [Token(bare, Kind.WORD, found[-1].place)] if bare else []
+    if found and found[-1].kind is TokenKind.WORD and (bare := found[-1].text.rstrip("?!.")) != found[-1].text:
+        found[-1:] = [Token(bare, TokenKind.WORD, found[-1].place)] if bare else []
     return found

@@ -8,13 +8,13 @@ from telltree.english.durations import Steps
 from telltree.english.normal_form import settled
 from telltree.english.paraphrase import named, paraphrased
 from telltree.english.possible import Possible
-from telltree.english.read_clause import Clause, ClauseReader
+from telltree.english.read_clause import ClauseReader, ReadClause
 from telltree.english.read_noun import NounReader, attribute
 from telltree.english.read_when import TimesReader, WhenReader
 from telltree.english.suggest import with_suggestion
 from telltree.english.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.english.vocabulary import Vocabulary, static_columns, vocabulary
-from telltree.english.words import Kind, tokens_of
+from telltree.english.words import TokenKind, tokens_of
 from telltree.english.write import expression_of
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
@@ -175,7 +175,7 @@ class _Reader:
         """The whole text: sentences joined by "and" or by "or"."""
         cursor, each, joint = self._cursor, False, None
         parts: list[Term] = []
-        while not parts or cursor.next.kind is not Kind.END:
+        while not parts or cursor.next.kind is not TokenKind.END:
             if parts:
                 joint = self._between_sentences(joint)
             if cursor.take("each at some point:", "each at some point"):
@@ -216,15 +216,15 @@ class _Reader:
         if cursor.sees(*_ALWAYS):
             return self._always(True)
         part = self._part(False, True)
-        plain = isinstance(part, Clause) and not part.adverb and not part.verbless
-        if isinstance(part, Clause) and plain and cursor.sees("whenever"):
+        plain = isinstance(part, ReadClause) and not part.adverb and not part.verbless
+        if isinstance(part, ReadClause) and plain and cursor.sees("whenever"):
             return self._rules(part.literal)
-        if isinstance(part, Clause) and part.adverb == "never" and cursor.sees("while", ", while"):
+        if isinstance(part, ReadClause) and part.adverb == "never" and cursor.sees("while", ", while"):
             return self._never_while(part)
-        times = self._times.take_behind() if isinstance(part, Clause) and plain else None
-        if isinstance(part, Clause) and times is not None:
+        times = self._times.take_behind() if isinstance(part, ReadClause) and plain else None
+        if isinstance(part, ReadClause) and times is not None:
             return HowOften(part.literal, times)
-        further = self._clauses.of_same_subject(part) if isinstance(part, Clause) else []
+        further = self._clauses.of_same_subject(part) if isinstance(part, ReadClause) else []
         return _joined([self._finished(one, False) for one in (part, *further)])
 
     def _rules(self, then: Term) -> Term:
@@ -256,7 +256,7 @@ class _Reader:
             found = self._always(True)
         else:
             part = self._part(True, True)
-            if not isinstance(part, Clause) or not part.adverb:
+            if not isinstance(part, ReadClause) or not part.adverb:
                 cursor.fail("'at some point', 'always' or 'never' in a sentence about a part of the record")
             found = self._never_while(part)
         if isinstance(found, Sometime):
@@ -316,8 +316,8 @@ class _Reader:
         """A closed part."""
         return self._finished(self._part(nested, lone), nested)
 
-    def _finished(self, part: Term | Clause, nested: bool) -> Term:
-        if not isinstance(part, Clause):
+    def _finished(self, part: Term | ReadClause, nested: bool) -> Term:
+        if not isinstance(part, ReadClause):
             return part
         if part.verbless and not self._terse:
             self._cursor.fail("'is' before what something is")
@@ -328,7 +328,7 @@ class _Reader:
             self._cursor.fail(f"no {part.adverb!r} inside a sentence unless 'from then on' goes before it")
         return _with_adverb(part)
 
-    def _part(self, nested: bool, lone: bool) -> Term | Clause:
+    def _part(self, nested: bool, lone: bool) -> Term | ReadClause:
         """The same, where a clause may have an adverb or no verb."""
         cursor = self._cursor
         cursor.count_part()
@@ -336,7 +336,7 @@ class _Reader:
             return self._length(nested)
         steps = self._when.take_steps()
         if steps is not None:
-            return Clause(steps)
+            return ReadClause(steps)
         with cursor.deeper():
             if not cursor.entries()[0]:
                 found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)
@@ -455,11 +455,11 @@ class _Reader:
                     then = All((then, *self._rest_of_list("and", True, lone)))
                 return Always(Some((*map(_EXACT.negated, given), then)))
         part = self._part(True, lone)
-        if isinstance(part, Clause) and part.adverb:
+        if isinstance(part, ReadClause) and part.adverb:
             return self._never_while(part) if is_open else _with_adverb(part)
-        return Always(part.literal if isinstance(part, Clause) else part)
+        return Always(part.literal if isinstance(part, ReadClause) else part)
 
-    def _never_while(self, part: Clause) -> Term:
+    def _never_while(self, part: ReadClause) -> Term:
         """A clause with an adverb, and what it never holds at the same time as: "x is never above 3 while A"."""
         if part.adverb != "never" or part.verbless:
             return _with_adverb(part)
@@ -482,13 +482,13 @@ class _Reader:
     def _never(self, is_open: bool, lone: bool) -> Term:
         """What never holds: items, or clauses without verbs that never hold at once."""
         first = self._part(True, lone)
-        if isinstance(first, Clause) and first.verbless:
+        if isinstance(first, ReadClause) and first.verbless:
             return self._at_once(first)
-        if isinstance(first, Clause):
+        if isinstance(first, ReadClause):
             first = _with_adverb(first)
         return _joined(self._while(first) if is_open else [first])
 
-    def _at_once(self, first: Clause) -> Term:
+    def _at_once(self, first: ReadClause) -> Term:
         cursor, clauses = self._cursor, [first]
         while cursor.take(",") and not cursor.sees("and"):
             cursor.count_part()
@@ -503,7 +503,7 @@ class _Reader:
         return expression_of(settled(self._item(True, False), Possible(self._missing)), self._missing, self._witness)
 
 
-def _with_adverb(clause: Clause) -> Term:
+def _with_adverb(clause: ReadClause) -> Term:
     match clause.adverb:
         case "always":
             return Always(clause.literal)

@@ -53,7 +53,7 @@ _PREDICATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class ReadClause:
     """A literal as it was worded."""
 
     literal: Simple
@@ -70,7 +70,7 @@ class ClauseReader:
         self._times = times
         self._nouns = nouns
 
-    def clause(self, lone: bool) -> Clause:
+    def clause(self, lone: bool) -> ReadClause:
         """A clause; `lone` if an "or" in it cannot belong to an enclosing list."""
         found = self._known(lone) or self._changing() or self._in_stretches() or self._at_the_last() or self._alike()
         if found is not None:
@@ -78,41 +78,43 @@ class ClauseReader:
         found = self._simple(lone)
         literal = found.literal
         if found.adverb in STAYING:
-            return Clause(self._in_a_row(literal, found.adverb == "never stays"))
+            return ReadClause(self._in_a_row(literal, found.adverb == "never stays"))
         plain = isinstance(literal, Says | Compares) and not found.adverb and not found.verbless
         numbers = self._times.take_stretches() if plain else None
-        return found if numbers is None else Clause(self._counted(EPISODES, literal, numbers))
+        return found if numbers is None else ReadClause(self._counted(EPISODES, literal, numbers))
 
-    def _simple(self, lone: bool) -> Clause:
+    def _simple(self, lone: bool) -> ReadClause:
         """A clause that says nothing of other steps but by an operator's own words."""
         begun = self._cursor.at
         entry = self._nouns.entry()
         match entry:
             case Fact(column=column, true=true, adverb=adverb, verbless=verbless):
-                return Clause(Says(attribute(column), Truths(true, not true, False)), adverb, verbless)
+                return ReadClause(Says(attribute(column), Truths(true, not true, False)), adverb, verbless)
             case list():
-                return Clause(self._scale(entry))
+                return ReadClause(self._scale(entry))
             case Expression() if is_truth(entry):
-                return Clause(Own(entry, True))
+                return ReadClause(Own(entry, True))
         self._cursor.at = begun
         subject = self._nouns.noun()
         if is_truth(subject) and not isinstance(subject.head, Attribute):
-            return Clause(_own(subject))
+            return ReadClause(_own(subject))
         return self._about(subject, lone)
 
-    def _changing(self) -> Clause | None:
+    def _changing(self) -> ReadClause | None:
         """That something never becomes true, or never stops being true; None if the text does not say so."""
         word = self._cursor.take(*_CHANGING)
         operator = None if word is None else _CHANGING[word]
-        return None if operator is None else Clause(Own(Expression(operator, (self._nouns.truth(),)), True), "never")
+        return (
+            None if operator is None else ReadClause(Own(Expression(operator, (self._nouns.truth(),)), True), "never")
+        )
 
-    def _in_stretches(self) -> Clause | None:
+    def _in_stretches(self) -> ReadClause | None:
         """In how many stretches, or for how many steps in a row, something is so, said before it."""
         cursor, begun = self._cursor, self._cursor.at
         numbers = self._times.take_stretches()
         if numbers is not None:
             cursor.take(",")
-            return Clause(self._counted(EPISODES, self._nouns.truth(), numbers))
+            return ReadClause(self._counted(EPISODES, self._nouns.truth(), numbers))
         never = cursor.take("it is never so") is not None
         run = self._times.take_in_a_row()
         if run is None:
@@ -122,7 +124,7 @@ class ClauseReader:
             cursor.expect("that")
         else:
             cursor.take(",")
-        return Clause(self._run(self._nouns.truth(), *run, never))
+        return ReadClause(self._run(self._nouns.truth(), *run, never))
 
     def _in_a_row(self, literal: Simple, never: bool) -> Own:
         """For how many steps in a row the literal holds, said behind it."""
@@ -150,7 +152,7 @@ class ClauseReader:
                         return Own(compared, holds)
         return self._cursor.fail("a single bound")
 
-    def _at_the_last(self) -> Clause | None:
+    def _at_the_last(self) -> ReadClause | None:
         """What a signal is at the last step so far at which something else holds."""
         cursor = self._cursor
         if not cursor.take("at the last step so far at which"):
@@ -162,7 +164,7 @@ class ClauseReader:
         if not isinstance(inside, Says) or not isinstance(inside.values, Reals):
             cursor.fail("what a number is at that step")
         values = replace(inside.values, missing=inside.values.missing or if_any)
-        return Clause(Says(Expression(LATEST, (inside.signal, event)), values))
+        return ReadClause(Says(Expression(LATEST, (inside.signal, event)), values))
 
     def of_record(self) -> Own | None:
         """What an operator says in its words for a whole record; None, without moving the cursor, if there are none."""
@@ -173,10 +175,10 @@ class ClauseReader:
         """Whether what is so at other steps comes next."""
         return self._cursor.sees("at the last step so far at which") or self._nouns.sees_elsewhere()
 
-    def alike(self, joint: str, verb: str) -> list[Clause]:
+    def alike(self, joint: str, verb: str) -> list[ReadClause]:
         """The same said of several columns: "x and y are below 5"; empty, without moving the cursor, if it is not."""
         cursor, begun = self._cursor, self._cursor.place
-        found: list[Clause] = []
+        found: list[ReadClause] = []
         ends = set()
         try:
             subjects = self._subjects(joint)
@@ -185,7 +187,7 @@ class ClauseReader:
             for subject in () if cursor.sees(*ALONE) else subjects:
                 cursor.at = begin
                 cursor.count_part()
-                found.append(Clause(self._predicate(subject, lone=False, verbless=False)))
+                found.append(ReadClause(self._predicate(subject, lone=False, verbless=False)))
                 ends.add(cursor.at)
         except SpeechError:  # a list of clauses: let the error be about these
             ends.clear()
@@ -208,7 +210,7 @@ class ClauseReader:
             found.append(attribute(entry.column))
         return found
 
-    def of_same_subject(self, first: Clause) -> list[Clause]:
+    def of_same_subject(self, first: ReadClause) -> list[ReadClause]:
         """What else never or always holds for the subject of a Boolean column's clause: "never open or stuck"."""
         facts: dict[str, Fact] = {}
         match first.literal:
@@ -223,10 +225,10 @@ class ClauseReader:
                 cursor.at = begun
                 break
             values = Truths(facts[words].true, not facts[words].true, False)
-            found.append(Clause(Says(attribute(facts[words].column), values), first.adverb))
+            found.append(ReadClause(Says(attribute(facts[words].column), values), first.adverb))
         return found
 
-    def _known(self, lone: bool) -> Clause | None:
+    def _known(self, lone: bool) -> ReadClause | None:
         """That it is known or unknown whether something is so, or that it is false or unknown that it is so."""
         cursor, begun = self._cursor, self._cursor.at
         adverb = (cursor.take(*ADVERBS) or "") if cursor.take("it is") else ""
@@ -244,9 +246,9 @@ class ClauseReader:
             values = Truths(not entry.true, entry.true, False)
         else:
             values = Truths(kind == "known whether", kind == "known whether", kind == "unknown whether")
-        return Clause(Says(attribute(entry.column), values), adverb)
+        return ReadClause(Says(attribute(entry.column), values), adverb)
 
-    def _doubted(self, doubt: str, adverb: str, lone: bool) -> Clause:
+    def _doubted(self, doubt: str, adverb: str, lone: bool) -> ReadClause:
         """What is also so where nothing is known."""
         inside = self._simple(lone)
         literal = inside.literal
@@ -256,8 +258,8 @@ class ClauseReader:
         doubted = ~values if doubt == "false or unknown that" else ~replace(~values, missing=False)
         if isinstance(literal, Compares):
             assert isinstance(doubted, Orders)
-            return Clause(replace(literal, orders=doubted), adverb)
-        return Clause(replace(literal, values=doubted), adverb)
+            return ReadClause(replace(literal, orders=doubted), adverb)
+        return ReadClause(replace(literal, values=doubted), adverb)
 
     def _scale(self, scales: list[Scale]) -> Says:
         """A constant in the column's own words for high or low."""
@@ -270,7 +272,7 @@ class ClauseReader:
         cursor.at = begun
         return cursor.fail("a number and " + " or ".join(repr(scale.after) for scale in scales))
 
-    def _about(self, subject: Expression, lone: bool) -> Clause:
+    def _about(self, subject: Expression, lone: bool) -> ReadClause:
         cursor = self._cursor
         for joint, verb, word in (("and", "are", "known"), ("or", "is", "missing")):
             if cursor.take(joint):
@@ -279,18 +281,18 @@ class ClauseReader:
                 adverb = cursor.take(*ADVERBS) or ""
                 cursor.expect(word)
                 known = word == "known"
-                return Clause(compares(subject, other, Orders(known, known, known, not known)), adverb)
+                return ReadClause(compares(subject, other, Orders(known, known, known, not known)), adverb)
         moved = self._moved(subject) or self._reached(subject) or self._looks(subject)
         if moved is not None:
             return moved
         stays = cursor.take(*STAYING)
         if stays is not None:
-            return Clause(self._predicate(subject, lone, verbless=False), stays)
+            return ReadClause(self._predicate(subject, lone, verbless=False), stays)
         verbless = cursor.take("is") is None
         adverb = (not verbless and cursor.take(*ADVERBS)) or ""
-        return Clause(self._predicate(subject, lone, verbless), adverb, verbless)
+        return ReadClause(self._predicate(subject, lone, verbless), adverb, verbless)
 
-    def _moved(self, subject: Expression) -> Clause | None:
+    def _moved(self, subject: Expression) -> ReadClause | None:
         """That the subject rises or falls; None, without moving the cursor, if the text does not say so."""
         cursor, begun = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
@@ -308,16 +310,16 @@ class ClauseReader:
         last = self._nouns.parameter(extreme.parameters[1])
         farthest = Expression(extreme, (subject, Expression(Number(0.0)), last))
         sides = (subject, farthest) if rises else (farthest, subject)
-        return Clause(Says(Expression(DIFFERENCE, sides), values), adverb)
+        return ReadClause(Says(Expression(DIFFERENCE, sides), values), adverb)
 
-    def _reached(self, subject: Expression) -> Clause | None:
+    def _reached(self, subject: Expression) -> ReadClause | None:
         """When the subject first reaches its extreme; None, without moving the cursor, if the text does not say so."""
         for operator, extreme in EXTREMES.items():
             if self._cursor.take(f"first reaches {extreme}"):
-                return Clause(Says(self._nouns.applied(operator, subject), self._when.after_start()))
+                return ReadClause(Says(self._nouns.applied(operator, subject), self._when.after_start()))
         return None
 
-    def _alike(self) -> Clause | None:
+    def _alike(self) -> ReadClause | None:
         """That last values look like a shape; None, without moving the cursor, if the text does not say so."""
         cursor, begun = self._cursor, self._cursor.at
         number = cursor.take_number(()) if cursor.take("the last") else None
@@ -329,7 +331,7 @@ class ClauseReader:
         found = self._looks(subject, number)
         return cursor.fail("'look like'") if found is None else found
 
-    def _looks(self, subject: Expression, number: float | None = None) -> Clause | None:
+    def _looks(self, subject: Expression, number: float | None = None) -> ReadClause | None:
         """That the subject, or so many values of it, looks like a shape; None if the text does not say so."""
         cursor, begun = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
@@ -345,7 +347,7 @@ class ClauseReader:
         cursor.expect("within")
         cursor.take("a distance of")
         values = Reals.compared("<", self._number(signal))
-        return Clause(Says(signal, values if _LOOKS[word] else ~values), adverb)
+        return ReadClause(Says(signal, values if _LOOKS[word] else ~values), adverb)
 
     def _predicate(self, subject: Expression, lone: bool, verbless: bool) -> Simple:
         """What the subject is: one predicate, or a list of them that ends with "or"."""

@@ -8,8 +8,8 @@ from functools import lru_cache
 from telltree.english.cursor import Cursor
 from telltree.english.durations import Steps
 from telltree.english.phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
-from telltree.english.vocabulary import Call, Fact, Noun, Scale, is_clause
-from telltree.english.words import Kind, Token, shape_of, shape_words
+from telltree.english.vocabulary import Fact, FunctionPhrase, Noun, Scale, is_clause
+from telltree.english.words import Token, TokenKind, shape_of, shape_words
 from telltree.logic import Attribute, Expression, Number, Shape, Type, UserFunction
 from telltree.logic.operators import DIFFERENCE, NOT, TIMES, Operator, Parameter, Quantity
 from telltree.panel import Column, ColumnType
@@ -71,11 +71,11 @@ class NounReader:
             match entry:
                 case Noun(column=column):
                     return attribute(column)
-                case Call():
+                case FunctionPhrase():
                     return self.call(entry)
                 case Expression():
                     return entry
-            begins = self.cursor.at == 0 and self.cursor.next.kind is Kind.WORD
+            begins = self.cursor.at == 0 and self.cursor.next.kind is TokenKind.WORD
             found = self._keyword() or self._number()
             return found or self.cursor.fail(_A_COLUMN, self._choices(), _OWN_WORDS if begins else "")
 
@@ -184,7 +184,7 @@ class NounReader:
         cursor = self.cursor
         cursor.expect("a")
         said = cursor.next.text
-        cursor.at += cursor.next.kind is Kind.WORD
+        cursor.at += cursor.next.kind is TokenKind.WORD
         shape = shape_of(cursor.next.text)
         if shape is None:
             cursor.fail(f"a shape, such as {shape_words(Shape((0.0, 4.0, 7.0, 3.0)))!r}")
@@ -240,7 +240,7 @@ class NounReader:
         self.cursor.at = begun
         return found
 
-    def entry(self) -> Noun | Fact | Call | list[Scale] | Expression | None:
+    def entry(self) -> Noun | Fact | FunctionPhrase | list[Scale] | Expression | None:
         """Skip a user's words and return their meaning; None, without moving the cursor, if there are none.
 
         An expression is a sentence or signal in a grammar's own words, in quotes.
@@ -290,7 +290,7 @@ class NounReader:
                 return entry
         return self.cursor.fail("the name of a column in quotes", [entry.column.name for entry in entries])
 
-    def call(self, call: Call) -> Expression:
+    def call(self, call: FunctionPhrase) -> Expression:
         """The operands of a function and the words between them."""
         operands = []
         for kind, piece in zip(call.function.takes, call.pieces, strict=True):
@@ -316,7 +316,9 @@ class _Way:
 
 def _ways(begin: Token, of_record: bool = False) -> list[_Way]:
     """The words of operators that begin so; or those for whole records, of the operators that have such."""
-    return _by_first_word(of_record, PHRASES.changes).get(begin.text.lower(), []) if begin.kind is Kind.WORD else []
+    return (
+        _by_first_word(of_record, PHRASES.changes).get(begin.text.lower(), []) if begin.kind is TokenKind.WORD else []
+    )
 
 
 @lru_cache(maxsize=2)

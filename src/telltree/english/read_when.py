@@ -7,7 +7,7 @@ from telltree.english.cursor import Cursor
 from telltree.english.durations import Steps
 from telltree.english.terms import All, Always, Interval, Reals, Says, Sometime, Term
 from telltree.english.when import rest_of, share_of
-from telltree.english.words import BOUNDS, Kind
+from telltree.english.words import BOUNDS, TokenKind
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH, Operator
 
@@ -254,7 +254,7 @@ class WhenReader:
             return GONE if self.cursor.take(*end) else None
         if self._takes_time():
             return ELAPSED if self.cursor.take(*end) else LEFT if self.cursor.take(*also) else None
-        if self.cursor.next.kind is Kind.WORD and not self._unit:
+        if self.cursor.next.kind is TokenKind.WORD and not self._unit:
             self.cursor.at += 1
             wrong = self.cursor.sees(*end, *also)
             self.cursor.at -= 1

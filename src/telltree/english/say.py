@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from telltree.english.clauses import (
     Literals,
-    Said,
+    WeighedText,
     all_true,
     gathered,
     is_list,
@@ -311,7 +311,7 @@ _MARKED = re.compile(", | (?:and|or|while) ")
 _MOST_TRIED = 6  # parts of a list to try after "whenever"
 
 
-def _cheapest(candidates: Iterable[Said]) -> Said:
+def _cheapest(candidates: Iterable[WeighedText]) -> WeighedText:
     return min(candidates, key=lambda candidate: candidate.cost)
 
 
@@ -335,9 +335,9 @@ class Voice:
         self.nouns = Nouns(words, careful, self._operand, steps=self._steps, wary=wary)
         self._literals = Literals(self.nouns, wary, self.possible)
         self._wary = wary
-        self._known: dict[tuple[Term, bool, bool], Said] = {}
+        self._known: dict[tuple[Term, bool, bool], WeighedText] = {}
 
-    def says(self, term: Term) -> Said:
+    def says(self, term: Term) -> WeighedText:
         """A whole text: what is true of a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
@@ -347,7 +347,7 @@ class Voice:
             return min(self._sentence(term), apart, key=_simpler)
         return self._sentence(term)
 
-    def _sentences(self, term: Term) -> list[Said]:
+    def _sentences(self, term: Term) -> list[WeighedText]:
         """The sentences that together say the term."""
         match term:
             case All((_, _, *_)):
@@ -360,7 +360,7 @@ class Voice:
                 return [whole] if whole.cost + _APART < sum(part.cost for part in apart) else apart
         return [self._sentence(term)]
 
-    def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of term
+    def _sentence(self, term: Term) -> WeighedText:  # noqa: PLR0911  one return a kind of term
         """One sentence, which may be an open part."""
         apart = self._lasts(term) or self._scoped(term)
         if apart is not None:
@@ -383,7 +383,7 @@ class Voice:
                 return whole if at_once is None else _cheapest([whole, self._sentence(at_once)])
         return self.item(term)
 
-    def _often(self, term: HowOften) -> Said:
+    def _often(self, term: HowOften) -> WeighedText:
         """How often something holds; after the clause if that takes fewer words, else before it."""
         part, behind = term.part, self._steps.behind(term.times)
         if isinstance(part, Says) and behind is not None and not self._wary:
@@ -397,7 +397,7 @@ class Voice:
         events = isinstance(term.part, Own) and term.part.expression.head in (RISE, FALL)
         return (Steps() if events else self._steps).says(term.times, self.nouns.careful)
 
-    def _scoped(self, term: Term) -> Said | None:
+    def _scoped(self, term: Term) -> WeighedText | None:
         """A sentence that begins with when it is true: "in the last 20 % of the record, x is always above 3"."""
         match term:
             case Sometime(All((_, _, *_) as parts)) | HowOften(part=All((_, _, *_) as parts)):
@@ -418,7 +418,7 @@ class Voice:
         given = tuple(_all([scope, condition]) for condition in always.conditions) or (scope,)
         return replace(when + always, conditions=given)
 
-    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[Said, Term, list[Term]] | None:
+    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
         """The first term that says when, as the words before a sentence; the term; and the other parts."""
         if self.nouns.careful:
             return None
@@ -428,26 +428,26 @@ class Voice:
                 return said(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
 
-    def _lasts(self, term: Term) -> Said | None:
+    def _lasts(self, term: Term) -> WeighedText | None:
         """How long the record is, if that is what the term says."""
         words = None if self.nouns.careful else self._literals.when.lasts(term)
         return None if words is None else said(words)
 
-    def _happens(self, term: Term, lone: bool = True) -> Said:
+    def _happens(self, term: Term, lone: bool = True) -> WeighedText:
         """A closed part after words that say when it holds."""
         if not isinstance(term, Says):
             return self.item(term, True, lone)
         wording = self._literals.wording(term, closed=not lone)
         return said(wording.happening, _NEGATION * wording.negations)
 
-    def item(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
+    def item(self, term: Term, nested: bool = False, lone: bool = True) -> WeighedText:
         """A closed part; `nested` if the step may not be the first; `lone` if it is not in a choice."""
         key = (term, nested, lone)
         if key not in self._known:
             self._known[key] = self._item(term, nested, lone)
         return self._known[key]
 
-    def _item(self, term: Term, nested: bool, lone: bool) -> Said:  # noqa: PLR0911  one return a kind of term
+    def _item(self, term: Term, nested: bool, lone: bool) -> WeighedText:  # noqa: PLR0911  one return a kind of term
         lasts = None if nested else self._lasts(term)
         if lasts is not None:
             return lasts
@@ -486,11 +486,11 @@ class Voice:
             return all(map(self._is_timeless, term.parts))
         return isinstance(term, Says | Compares) and self.possible.lasts(term)
 
-    def _literal(self, term: Says | Compares | Own, closed: bool, of_record: bool = False) -> Said:
+    def _literal(self, term: Says | Compares | Own, closed: bool, of_record: bool = False) -> WeighedText:
         wording = self._literals.wording(term, closed, of_record=of_record)
         return said(str(wording), _NEGATION * wording.negations)
 
-    def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], Said]) -> Said:
+    def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], WeighedText]) -> WeighedText:
         """A choice. A list of values of one signal stays as it is: its "or" means the same."""
         merged = self._alike(term.parts, "or")
         if merged is not None:
@@ -501,7 +501,7 @@ class Voice:
         ]
         return said("either", _NESTED_LIST) + listed(parts, "or")
 
-    def _alike(self, parts: Sequence[Term], joint: str) -> Said | None:
+    def _alike(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
         """One clause about several columns, where all that differs is the column: "both x and y are below 5"."""
         if self._wary or len(parts) < 2 or not all(isinstance(part, Says) for part in parts):
             return None
@@ -517,19 +517,19 @@ class Voice:
         """Whether a literal is about a column that is called by a noun."""
         return isinstance(literal.signal.head, Attribute) and not is_clause(self.nouns.column(literal.signal))
 
-    def _items(self, parts: Sequence[Term]) -> Said:
+    def _items(self, parts: Sequence[Term]) -> WeighedText:
         """What holds at one step, joined by "and", after a "while"."""
         merged = self._alike(parts, "and")
         return listed([self.item(part, True) for part in parts], "and") if merged is None else merged
 
-    def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
+    def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> WeighedText:
         """A closed part that does not follow a "while", so that in a choice "while" may join what holds at once."""
         closed = self.item(term, nested, lone)
         if not isinstance(term, Some) or len(term.parts) < 2:
             return closed
         return _cheapest([closed, self._either(term, nested, self._joined_by_while)])
 
-    def _joined_by_while(self, term: Term, nested: bool, lone: bool) -> Said:
+    def _joined_by_while(self, term: Term, nested: bool, lone: bool) -> WeighedText:
         """A part of a choice, with "both A and B" as "A while B"."""
         closed = self.item(term, nested, lone)
         match term:
@@ -553,7 +553,7 @@ class Voice:
             text = text + "and" + part
         return _cheapest([closed, text])
 
-    def _moment(self, term: Term) -> Said:
+    def _moment(self, term: Term) -> WeighedText:
         """What holds at one step, as an open part."""
         if isinstance(term, Sometime) and not isinstance(term.part, Always):
             return said("then or later") + self._moment(term.part)
@@ -577,7 +577,7 @@ class Voice:
         # of several that look away, each would seem to look from where the one before it does
         return text.mark(",") + "and" + (self._moment(away[0]) if len(away) == 1 else self.item(All(tuple(away)), True))
 
-    def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
+    def _always(self, part: Term, is_open: bool, lone: bool = True) -> WeighedText:
         """Something always holds: the cheapest of "always", "never" and "whenever"."""
         opposite = self._opposite(part)
         found = []
@@ -598,7 +598,7 @@ class Voice:
             found += self._whenever(part, is_open, lone)
         return _cheapest(candidate for candidate in found if candidate is not None)
 
-    def _never_while(self, term: Term) -> Said | None:
+    def _never_while(self, term: Term) -> WeighedText | None:
         """Parts that never hold at once, with "never" at the verb of the first: "x is never above 3 while A"."""
         if self._wary or not isinstance(term, All) or any(map(self._looks_away, term.parts)):
             return None
@@ -607,15 +607,15 @@ class Voice:
         if adverb is None or adverb.about is None or not adverb.about.clause.verb:
             return None
         verbs = len(term.parts) if len(others) > 1 else 0  # of three or more, this is the plainest way to say it
-        text = _before_while(Said(adverb.text, adverb.cost - verbs))
+        text = _before_while(WeighedText(adverb.text, adverb.cost - verbs))
         return text + "while" + self._items(others)
 
-    def _never_open(self, term: Term) -> Said:
+    def _never_open(self, term: Term) -> WeighedText:
         """What never holds. Parts that look at later steps stay in a closed part, lest they seem to follow "never"."""
         later = not isinstance(term, All) or any(map(self._looks_away, term.parts))
         return self._whole(term, True) if later else self._moment(term)
 
-    def _adverb(self, adverb: str, term: Term, lone: bool) -> Said | None:
+    def _adverb(self, adverb: str, term: Term, lone: bool) -> WeighedText | None:
         if not isinstance(term, Says | Compares | Own):
             return None
         wording = self._literals.wording(term, closed=not lone)
@@ -626,7 +626,7 @@ class Voice:
         alone = replace(said(text, cost), about=wording)
         return replace(alone, adverb=adverb) if isinstance(term, Says) and isinstance(term.values, Truths) else alone
 
-    def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[Said]:
+    def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[WeighedText]:
         """ "Whenever" with each part as the conclusion, and with each part as the condition."""
         parts = self._in_order(term.parts)
         for part in parts[:_MOST_TRIED]:
@@ -647,7 +647,7 @@ class Voice:
                 conditions = (_all([first, *rest]), *whole.conditions)
                 yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
 
-    def _given(self, term: Term, nested: bool, lone: bool) -> Said:
+    def _given(self, term: Term, nested: bool, lone: bool) -> WeighedText:
         """What stands between "whenever" and its comma: a choice of literals needs no "either" there."""
         whole = self._whole(term, nested, lone)
         if self._wary or not isinstance(term, Some) or not all(isinstance(p, Says | Compares) for p in term.parts):
@@ -656,7 +656,7 @@ class Voice:
         marked = any(_MARKED.search(part) for part in parts)
         return whole if marked else _cheapest([said(" or ".join(parts), _NESTED_LIST), whole])
 
-    def _then(self, term: Term, is_open: bool, lone: bool) -> Said:
+    def _then(self, term: Term, is_open: bool, lone: bool) -> WeighedText:
         if not is_open:
             return self.item(term, True, lone)
         if _looks_on(term):
@@ -710,7 +710,7 @@ def _at_one_point(term: Some) -> Term | None:
     return _some([Sometime(Some(tuple(inside))), *(part for part in term.parts if part not in points)])
 
 
-def _simpler(candidate: Said) -> tuple[int, bool]:
+def _simpler(candidate: WeighedText) -> tuple[int, bool]:
     return candidate.cost, "," in candidate.text
 
 
@@ -719,7 +719,7 @@ def _looks_on(term: Term) -> bool:
     return isinstance(term, Always) or (isinstance(term, Sometime) and not isinstance(term.part, Always))
 
 
-def _before_while(text: Said) -> Said:
+def _before_while(text: WeighedText) -> WeighedText:
     """Add a comma if a following "while" might seem to belong to the last item."""
     return text.mark(",") if ", or " in text.text or text.text.endswith(OR_AT_THE_START) else text
 
@@ -799,7 +799,7 @@ def spoken(
 
 def _said(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None, missing: Container[str] | None
-) -> tuple[Said, tuple[tuple[str, Expression], ...]]:
+) -> tuple[WeighedText, tuple[tuple[str, Expression], ...]]:
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = _as_said(term, step, missing)

@@ -41,7 +41,7 @@ from telltree.logic import Type
 _NEVER, _EVER = Reals((Interval(0.0, 0.0),), False), Reals((Interval(1.0),), False)
 
 
-class Moments:
+class TermsOverTime:
     """Builds terms over time from parts that were built in the same way."""
 
     def __init__(self, possible: Possible) -> None:
@@ -348,7 +348,7 @@ def simplified(term: Term, possible: Possible, known: Iterable[Term], first: boo
 
     `first`: the term is evaluated only at the first step of records, not at every step.
     """
-    moments, work = Moments(possible), Work(MOST_WORK)
+    moments, work = TermsOverTime(possible), Work(MOST_WORK)
     record = Situation(possible, work, first=True).knowing(known)
     here = record if first else record.everywhere()
     found = [term]
@@ -380,7 +380,7 @@ def _of_steps(term: Term) -> bool:
 
 
 class _Simplifier:
-    def __init__(self, moments: Moments) -> None:
+    def __init__(self, moments: TermsOverTime) -> None:
         self.moments = moments
         self.possible = moments.possible
 
@@ -457,7 +457,7 @@ def _fields(truths: Truths) -> tuple[bool, bool, bool]:
     return truths.true, truths.false, truths.missing
 
 
-def _factored(term: Term, moments: Moments) -> Term:
+def _factored(term: Term, moments: TermsOverTime) -> Term:
     """Say once what several parts of a list share, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
     match term:
         case Sometime(part):
@@ -486,7 +486,7 @@ def _shared(term: All | Some) -> Term | None:
     return found if often > 1 else None
 
 
-def _taken_out(shared: Term, term: All | Some, moments: Moments) -> Term:
+def _taken_out(shared: Term, term: All | Some, moments: TermsOverTime) -> Term:
     """A list that says once what some of its parts share."""
     kind: Kind = type(term)
     inner = Some if kind is All else All

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from telltree.english.vocabulary import Vocabulary, is_clause
-from telltree.english.words import Kind, Token, bare_or_quoted, number_words, numeral, tokens_of
+from telltree.english.words import Token, TokenKind, bare_or_quoted, number_words, numeral, tokens_of
 from telltree.errors import SpeechError
 from telltree.panel import Column, ColumnType
 from telltree.text import alike
@@ -93,7 +93,7 @@ def _edits(text: str, far: float, vocabulary: Vocabulary) -> Iterator[str]:
     levels = [level for column in vocabulary.schema.values() for level in column.levels]
     for length in range(1, 5):
         span = tokens[at : at + length]
-        if len(span) < length or any(token.kind is not Kind.WORD for token in span):
+        if len(span) < length or any(token.kind is not TokenKind.WORD for token in span):
             break
         end = span[-1].place - 1 + len(span[-1].text)
         said = text[begin:end]

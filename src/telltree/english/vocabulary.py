@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from telltree.english.words import Clause, Kind, Token, bare_or_quoted, quoted, split, stands_bare, takes_article
+from telltree.english.words import Clause, Token, TokenKind, bare_or_quoted, quoted, split, stands_bare, takes_article
 from telltree.logic import UserFunction
 from telltree.panel import Column, ColumnType, Schema
 
@@ -48,7 +48,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionPhrase:
     """A function that is written as words, operand, words …"""
 
     function: UserFunction
@@ -57,7 +57,7 @@ class Call:
     """the words behind each operand"""
 
 
-Entry: TypeAlias = Noun | Fact | Scale | Call
+Entry: TypeAlias = Noun | Fact | Scale | FunctionPhrase
 
 
 class _Branch(dict[str, "_Branch"]):
@@ -113,7 +113,7 @@ class Vocabulary:
         found: tuple[int, list[Entry]] = (0, [])
         for length, token in enumerate(tokens[at : at + 200], 1):
             assert branch is not None
-            branch = branch.get(token.text) if token.kind is Kind.WORD else None
+            branch = branch.get(token.text) if token.kind is TokenKind.WORD else None
             if branch is None:
                 break
             if branch.entries:
@@ -126,10 +126,10 @@ class Vocabulary:
         """
         for length in range(min(self._longest, len(tokens) - at), 0, -1):
             part = tokens[at : at + length]
-            if all(token.kind is Kind.WORD for token in part):
+            if all(token.kind is TokenKind.WORD for token in part):
                 said = self._by_fold.get(" ".join(token.text for token in part).casefold())
                 if said is not None:
-                    return length, said if stands_bare(said) else Token(said, Kind.QUOTED, part[0].place)
+                    return length, said if stands_bare(said) else Token(said, TokenKind.QUOTED, part[0].place)
         return None
 
     @cached_property
@@ -152,7 +152,7 @@ class Vocabulary:
 
     def subject(self, tokens: Sequence[Token], at: int) -> int:
         """How many tokens from `at` on are what a sentence may be about; 0 if none are."""
-        texts = [token.text if token.kind is Kind.WORD else "" for token in tokens[at : at + 50]]
+        texts = [token.text if token.kind is TokenKind.WORD else "" for token in tokens[at : at + 50]]
         return max((len(s) for s in self._subjects if texts[: len(s)] == s), default=0)
 
     @cached_property
@@ -207,7 +207,7 @@ class Vocabulary:
             and column.negated not in self.schema and is_clause(column)
         }  # fmt: skip
 
-    def call(self, function: UserFunction) -> Call | None:
+    def call(self, function: UserFunction) -> FunctionPhrase | None:
         """The words of a function, if they can be read back."""
         return self._calls.get(function)
 
@@ -249,14 +249,14 @@ class Vocabulary:
         verbless = clause.verbless
         return clause if verbless is None or self._add(verbless, Fact(column, true, "", True)) else whole
 
-    def _call(self, function: UserFunction) -> Call | None:
+    def _call(self, function: UserFunction) -> FunctionPhrase | None:
         """The words of a function, if they begin with a word and name the operands in order."""
         first, *pieces = _pieces(function)
         fits = len(pieces) == function.arity and all(not p or p.strip() for p in pieces)
         plain = all(_harmless(piece.strip()) for piece in (first, *pieces) if piece)
         if not (fits and plain and first.strip() and all(pieces[:-1])):
             return None
-        call = Call(function, first.strip(), tuple(piece.strip() for piece in pieces))
+        call = FunctionPhrase(function, first.strip(), tuple(piece.strip() for piece in pieces))
         branch = self._branch(first.strip())
         if branch.entries:
             return None

@@ -124,13 +124,13 @@ class When:
         """What shares are of: a record's time is not its steps where these differ in length."""
         return "the record" if self.steps.pace is not None else "the record's time"
 
-    def _words(self, intervals: Sequence[Interval]) -> "_Words":
+    def _words(self, intervals: Sequence[Interval]) -> "_DurationWords":
         ends = [end for i in intervals for end in (i.low, i.high)]
-        return _Words(*self.steps.told(ends), "less than" if self.steps.timed else "fewer than")
+        return _DurationWords(*self.steps.told(ends), "less than" if self.steps.timed else "fewer than")
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _DurationWords:
     """Words for some amounts of time, and for the unit that they are all in."""
 
     numbers: Mapping[float, str]

@@ -20,7 +20,7 @@ from telltree.panel import Column, ColumnType
 MOST_CHARACTERS = 100_000  # a sentence of telltree's has a few hundred
 
 
-class Kind(enum.Enum):
+class TokenKind(enum.Enum):
     """What a token is; the value is how messages name it."""
 
     WORD = "word"
@@ -34,17 +34,17 @@ class Token:
     """A piece of text and the position (from 1) where it begins; for a quotation, what is inside the quotes."""
 
     text: str
-    kind: Kind
+    kind: TokenKind
     place: int
 
     def __str__(self) -> str:
-        if self.kind is Kind.QUOTED:
+        if self.kind is TokenKind.QUOTED:
             return quoted(self.text)
         return repr(self.text) if self.text else self.kind.value
 
 
 _TOKEN = re.compile(r'\s*(?:(?P<mark>[,;])|“(?P<curly>(?:[^”\\]|\\.)*)”|"(?P<straight>(?:[^"\\]|\\.)*)"|(?P<word>[^\s,;“”"]+))', re.S)  # fmt: skip  # noqa: E501
-_KINDS = {"mark": Kind.MARK, "curly": Kind.QUOTED, "straight": Kind.QUOTED, "word": Kind.WORD}
+_KINDS = {"mark": TokenKind.MARK, "curly": TokenKind.QUOTED, "straight": TokenKind.QUOTED, "word": TokenKind.WORD}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.S)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -61,10 +61,10 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             raise SpeechError(f"a quotation mark has no partner; found {text[begun : begun + 20]!r}", begun + 1)
         group = str(match.lastgroup)
         kind = _KINDS[group]
-        inside = _unescaped(match[group]) if kind is Kind.QUOTED else match[group]
-        found.append(Token(inside, kind, match.start(group) + (kind is not Kind.QUOTED)))
+        inside = _unescaped(match[group]) if kind is TokenKind.QUOTED else match[group]
+        found.append(Token(inside, kind, match.start(group) + (kind is not TokenKind.QUOTED)))
         at = match.end()
-    return (*found, Token("", Kind.END, len(text) + 1))
+    return (*found, Token("", TokenKind.END, len(text) + 1))
 
 
 def quoted(text: str) -> str:
@@ -128,7 +128,7 @@ class Numeral:
 
 def numeral(tokens: Sequence[Token], at: int) -> Numeral | None:
     """The number that begins at a token; None if none does."""
-    if tokens[at].kind is not Kind.WORD:
+    if tokens[at].kind is not TokenKind.WORD:
         return None
     if tokens[at].text.lower() == "minus":
         found = numeral(tokens, at + 1) if tokens[at + 1].text[:1] not in tuple("-−+") else None
@@ -139,7 +139,7 @@ def numeral(tokens: Sequence[Token], at: int) -> Numeral | None:
 
 def begins_number(words: Sequence[str]) -> bool:
     """Whether words could be taken for a number, or for something behind one."""
-    tokens = [*(Token(word, Kind.WORD, 0) for word in words), Token("", Kind.END, 0)]
+    tokens = [*(Token(word, TokenKind.WORD, 0) for word in words), Token("", TokenKind.END, 0)]
     found = numeral(tokens, 0)
     return words[0].lower() in WORDS or (found is not None and found.rest in ("", "k"))
 
@@ -178,7 +178,7 @@ def _in_groups(tokens: Sequence[Token], at: int) -> Numeral | None:
 
 def _group(tokens: Sequence[Token], at: int, stride: int) -> str | None:
     """The text of the next group of digits; with a stride of 2 it stands behind a comma, without a blank."""
-    if at + stride >= len(tokens) or tokens[at + stride].kind is not Kind.WORD:
+    if at + stride >= len(tokens) or tokens[at + stride].kind is not TokenKind.WORD:
         return None
     group = tokens[at + stride]
     joined = [tokens[at + i + 1].place - tokens[at + i].place - len(tokens[at + i].text) for i in range(stride)]
@@ -190,7 +190,7 @@ def _group(tokens: Sequence[Token], at: int, stride: int) -> str | None:
 def _scaled(found: Numeral, tokens: Sequence[Token], at: int) -> Numeral:
     """The number with a word such as "thousand" behind it."""
     word = tokens[at + found.length].text.lower() if at + found.length < len(tokens) else ""
-    if found.rest or word not in (*_SCALES, "hundred") or tokens[at + found.length].kind is not Kind.WORD:
+    if found.rest or word not in (*_SCALES, "hundred") or tokens[at + found.length].kind is not TokenKind.WORD:
         return found
     scaled = Numeral(_times(found.digits, {**_SCALES, "hundred": 100}[word]), "", found.length + 1)
     return _scaled(scaled, tokens, at)
@@ -198,7 +198,7 @@ def _scaled(found: Numeral, tokens: Sequence[Token], at: int) -> Numeral:
 
 def _in_words(tokens: Sequence[Token], at: int) -> Numeral | None:
     """Such as "fifty thousand" or "a hundred"; never with "and", which is also between two bounds."""
-    words = [token.text.lower() if token.kind is Kind.WORD else "" for token in tokens[at : at + 20]]
+    words = [token.text.lower() if token.kind is TokenKind.WORD else "" for token in tokens[at : at + 20]]
     article = words[0] == "a" and len(words) > 1 and words[1] in (*_SCALES, "hundred")
     total, part, length = 0, 1 if article else None, int(article)
     least = max(_SCALES.values()) * 10  # of the scales so far

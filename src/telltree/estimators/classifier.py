@@ -127,7 +127,7 @@ class Heard:
         return told or tree
 
 
-class Wording:
+class WordedTree:
     """A tree that is put into words once."""
 
     def __init__(self, plain: Tree, heard: Heard | None = None) -> None:
@@ -142,9 +142,9 @@ class Wording:
                 self.plain, self._heard = self._heard.say(self.plain), None
         return self.plain
 
-    def __reduce__(self) -> tuple[type["Wording"], tuple[Tree]]:
+    def __reduce__(self) -> tuple[type["WordedTree"], tuple[Tree]]:
         """A copy, here or elsewhere, has words and no records."""
-        return Wording, (self.tree,)
+        return WordedTree, (self.tree,)
 
 
 # ---- What must be the same for a fit to go on from a checkpoint, in the words of whoever is told that it is not.
@@ -456,7 +456,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.grammar_, self.training_ = classes, grammar, kept
             # who presses Ctrl-C waits for nothing more, words included
-            self._wording = Wording(tree, None if interruption.asked else Heard(panel, coded, kept.fingerprint))
+            self._wording = WordedTree(tree, None if interruption.asked else Heard(panel, coded, kept.fingerprint))
             self.searches_, self.interrupted_ = learned.searches, interruption.asked
             scored = steps if validation is None else steps.scored(validation.scores)
             self.front_, self.validation_ = scored.taken(place, tree), validation
@@ -788,7 +788,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     @tree_.setter
     def tree_(self, tree: Tree) -> None:
-        self._wording = Wording(tree)
+        self._wording = WordedTree(tree)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_wording")

@@ -16,7 +16,7 @@ from telltree.text import counted
 from telltree.tree.class_target import ClassLabels, ClassSummary
 from telltree.tree.induction import Learned
 from telltree.tree.min_recall import with_recall
-from telltree.tree.pruning_path import Front, Measured, Score, between
+from telltree.tree.pruning_path import Front, Measured, TreeScore, between
 from telltree.tree.tree import Tree
 
 # ---- Probabilities: how likely each class is, by the leaf that a record comes to.
@@ -89,7 +89,7 @@ class Validation:
     """The probability of each class for each record, for each tree of the front: trees × records × classes."""
     right: NDArray[np.bool_]
     """Whether each tree predicted the class of each record: trees × records."""
-    scores: tuple[Score, ...]
+    scores: tuple[TreeScore, ...]
     """How well each tree did on the records that were held out."""
     chosen: int
     """The step of the front whose tree is the model's."""
@@ -135,7 +135,7 @@ def validate(
     return Validation(tuple(folds), chances, right, scores, _smallest(scores, simplicity))
 
 
-def _scores(right: NDArray[np.bool_], labels: ClassLabels, held_out: NDArray[np.int64]) -> tuple[Score, ...]:
+def _scores(right: NDArray[np.bool_], labels: ClassLabels, held_out: NDArray[np.int64]) -> tuple[TreeScore, ...]:
     weights = np.zeros(len(labels))
     weights[held_out] = 1 if labels.weights is None else labels.weights[held_out]
     weights /= weights.sum()
@@ -143,7 +143,9 @@ def _scores(right: NDArray[np.bool_], labels: ClassLabels, held_out: NDArray[np.
     balanced = [_balanced(one, weights, labels.codes) for one in told]
     best = told[int(np.argmax([one.share for one in balanced]))]  # the smallest of equals
     behind = [_balanced(best - one, weights, labels.codes) for one in told]
-    return tuple(Score(*_mean(one, weights), *further) for one, *further in zip(told, balanced, behind, strict=True))
+    return tuple(
+        TreeScore(*_mean(one, weights), *further) for one, *further in zip(told, balanced, behind, strict=True)
+    )
 
 
 def _mean(values: Floats, weights: Floats) -> Measured:
@@ -168,7 +170,7 @@ def _rounded(share: float) -> float:
     return round(share, 12)
 
 
-def _smallest(scores: Sequence[Score], simplicity: float) -> int:
+def _smallest(scores: Sequence[TreeScore], simplicity: float) -> int:
     return next(
         step
         for step, score in enumerate(scores)

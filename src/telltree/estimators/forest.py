@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from telltree.errors import SettingsError, warn
 from telltree.estimators.classifier import GrammarTreeClassifier, generator_of, importances
 from telltree.estimators.folds import probabilities
-from telltree.estimators.inputs import Given, TrainingSet, read_given, read_known, remember
+from telltree.estimators.inputs import TrainingData, TrainingSet, read_given, read_known, remember
 from telltree.estimators.parameters import check_forest, check_tree_of_forest
 from telltree.estimators.scorecard import Scorecard
 from telltree.explain import Style
@@ -248,7 +248,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             raise SettingsError(f"tree must be a GrammarTreeClassifier or None, got {self.tree!r}")
         return self.tree or GrammarTreeClassifier(search=GeneticProgramming())
 
-    def _ground(self, given: Given, template: GrammarTreeClassifier, seed: int, groups: Any) -> Ground:
+    def _ground(self, given: TrainingData, template: GrammarTreeClassifier, seed: int, groups: Any) -> Ground:
         """What the trees have in common."""
         own = clone(template).set_params(progress=None, random_state=None)
         known = given.of_weighing(groups)
@@ -387,7 +387,7 @@ def _judged(ground: Ground, kept: dict[int, Grown], classes: int) -> Floats:
     return np.divide(total, judges[:, None], out=np.full_like(total, np.nan), where=judges[:, None] > 0)
 
 
-def _card(given: Given, chances: Floats, sample_weight: Any) -> Scorecard | None:
+def _card(given: TrainingData, chances: Floats, sample_weight: Any) -> Scorecard | None:
     judged = ~np.isnan(chances[:, 0])
     if not judged.any():
         return None
@@ -396,7 +396,7 @@ def _card(given: Given, chances: Floats, sample_weight: Any) -> Scorecard | None
     return Scorecard.of(given.classes[labels].tolist(), chances[judged], known, weights)
 
 
-def _of_all(given: Given, chances: Floats) -> Floats:
+def _of_all(given: TrainingData, chances: Floats) -> Floats:
     """The same for all records that were given; those of weight 0 have NaN."""
     found = np.full((given.records, chances.shape[1]), np.nan)
     found[given.weighing] = chances

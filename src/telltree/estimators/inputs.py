@@ -287,7 +287,7 @@ class TrainingSet(NamedTuple):
         return TrainingSet(self.panel[members], self.labels[members])
 
 
-class Given(NamedTuple):
+class TrainingData(NamedTuple):
     """The records that weigh something, and what is known of all."""
 
     training: TrainingSet
@@ -303,7 +303,7 @@ class Given(NamedTuple):
         return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
 
 
-def read_given(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Given:
+def read_given(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
     """Records of weight 0 are left out, but their classes stay."""
     panel = read_training(X)
     labels = read_labels(y, panel, X)
@@ -319,4 +319,4 @@ def read_given(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Given:
         weighing = np.flatnonzero(weights)
         panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
     coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
-    return Given(TrainingSet(panel, coded), classes, weighing, records)
+    return TrainingData(TrainingSet(panel, coded), classes, weighing, records)

@@ -56,7 +56,7 @@ def cross_validate(
     return found
 
 
-class _Chances(NamedTuple):
+class _FoldChances(NamedTuple):
     """The classes that the model of a fold knows, and their probabilities for each record that was held out."""
 
     classes: NDArray[Any]
@@ -69,7 +69,7 @@ _Records = tuple[Panel, NDArray[Any]]
 
 def _each_fold(
     tasks: Sequence[_Task], records: _Records, tell: Callable[[int, int], None], client: Any
-) -> Iterator[tuple[int, _Chances]]:
+) -> Iterator[tuple[int, _FoldChances]]:
     """The number of each fold, from 0, and what came of it, in the order in which they are done."""
     if client is None:
         for number, task in enumerate(tasks):
@@ -81,13 +81,13 @@ def _each_fold(
         yield found
 
 
-def _of_fold(task: _Task, records: _Records) -> _Chances:
+def _of_fold(task: _Task, records: _Records) -> _FoldChances:
     classifier, (train, test), limits = task
     panel, labels = records
     model = clone(classifier).fit(panel[train], labels[train], **limits)
     if getattr(model, "interrupted_", False):
         raise KeyboardInterrupt
-    return _Chances(model.classes_, model.predict_proba(panel[test]))
+    return _FoldChances(model.classes_, model.predict_proba(panel[test]))
 
 
 # ---- Summaries: each record as one row of numbers, for classifiers without a notion of time.

@@ -3,7 +3,7 @@
 from telltree.experiments.leakage import Shortcut, shortcuts
 from telltree.experiments.pictures import Stories, tell_stories
 from telltree.experiments.results import Experiment, ModelResult
-from telltree.experiments.run import Progress, run_experiment
+from telltree.experiments.run import RunProgress, run_experiment
 from telltree.experiments.studies import (
     Study,
     acasx_grammar,
@@ -16,7 +16,7 @@ from telltree.experiments.studies import (
 __all__ = [
     "Experiment",
     "ModelResult",
-    "Progress",
+    "RunProgress",
     "Shortcut",
     "Stories",
     "Study",

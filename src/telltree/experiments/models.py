@@ -93,7 +93,7 @@ class Prediction(NamedTuple):
     terminals: float | None
 
 
-class Model(Protocol):
+class ComparedModel(Protocol):
     """Learns from some records of a study and predicts the class of others."""
 
     @property
@@ -246,13 +246,13 @@ def choose_models(
     searches: Iterable[str] | Mapping[str, Search],
     baselines: Iterable[str],
     known: Mapping[str, Telltree] = SEARCHES,
-) -> dict[str, Model]:
+) -> dict[str, ComparedModel]:
     """The models of these names, in order. A mapping gives searches with settings of one's own, by name.
 
     `known` are the searches that have names.
     """
     if isinstance(searches, Mapping):
-        chosen: dict[str, Model] = {name: Telltree(f"telltree, {name}", own) for name, own in searches.items()}
+        chosen: dict[str, ComparedModel] = {name: Telltree(f"telltree, {name}", own) for name, own in searches.items()}
     else:
         chosen = {name: known[name] for name in _known(searches, known, "search")}
     chosen |= {name: Baseline(name) for name in _known(baselines, BASELINES, "baseline")}

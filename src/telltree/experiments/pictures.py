@@ -102,7 +102,7 @@ _VERTICAL = ("relative_altitude_1", "relative_altitude_2", "vertical_miss_1", "v
 
 
 @dataclass(frozen=True)
-class Kind:
+class CollisionKind:
     """A category of NMACs, and how many of them come from each family."""
 
     category: Category
@@ -127,9 +127,9 @@ class Stories:
     y: NDArray[Any]
     family: NDArray[Any]
     model: GrammarTreeClassifier
-    kinds: tuple[Kind, ...]
+    kinds: tuple[CollisionKind, ...]
 
-    def of_family(self, family: str) -> tuple[Kind, ...]:
+    def of_family(self, family: str) -> tuple[CollisionKind, ...]:
         """The kinds of NMAC that come mostly from this family."""
         return tuple(kind for kind in self.kinds if kind.family == family)
 
@@ -171,7 +171,9 @@ def tell_stories(encounters: Encounters | None = None, *, seed: int = 0, max_dep
         ended = category.positions[y[category.positions] == NMAC]
         if category.label == NMAC and len(ended):
             counts = Counter(family[ended].tolist())
-            kinds.append(Kind(category, {name: counts[name] for name in np.unique(family[y == NMAC]).tolist()}))
+            kinds.append(
+                CollisionKind(category, {name: counts[name] for name in np.unique(family[y == NMAC]).tolist()})
+            )
     kinds.sort(key=lambda kind: (-kind.nmacs, kind.category.number))
     return Stories(panel, y, family, model, tuple(kinds))
 

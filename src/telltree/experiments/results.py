@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from telltree.experiments.studies import SOURCE, Figures
-from telltree.experiments.trial import Run, Summary
+from telltree.experiments.trial import Run, TrialSummary
 from telltree.text import counted
 
 # ---- The table of an experiment in plain text: metrics down, models across, the paper's figures below ours.
@@ -49,7 +49,7 @@ def _heading(experiment: "Experiment") -> str:
     )
 
 
-def _cell(summary: Summary | None, decimals: int) -> str:
+def _cell(summary: TrialSummary | None, decimals: int) -> str:
     if summary is None:
         return "-"
     error = "" if summary.error is None else f" ± {summary.error:.{decimals}f}"
@@ -82,13 +82,13 @@ class ModelResult:
     paper: Figures | None
 
     @cached_property
-    def summaries(self) -> dict[str, Summary]:
+    def summaries(self) -> dict[str, TrialSummary]:
         """Mean and standard error of each metric that the model has, over its runs."""
         found = {}
         for metric in METRICS:
             values = [value for run in self.runs if (value := getattr(run, metric)) is not None]
             if values:
-                found[metric] = Summary.of(values)
+                found[metric] = TrialSummary.of(values)
         return found
 
 

@@ -14,10 +14,17 @@ from typing import Any, Literal, NamedTuple
 
 from telltree.checks import is_whole, require_whole
 from telltree.errors import DataError, SettingsError
-from telltree.experiments.models import Model, Telltree, choose_models, compile_all, further_searches, searches_of
+from telltree.experiments.models import (
+    ComparedModel,
+    Telltree,
+    choose_models,
+    compile_all,
+    further_searches,
+    searches_of,
+)
 from telltree.experiments.results import Experiment, ModelResult
 from telltree.experiments.studies import Study, study_named
-from telltree.experiments.trial import Run, Task, run_key
+from telltree.experiments.trial import Run, TrialRun, run_key
 from telltree.scale.dask import Cluster
 from telltree.scale.processes import finished, processes_for, stop
 from telltree.search import Search
@@ -27,7 +34,7 @@ from telltree.search import Search
 _BEGINNING = b'{"key": "'  # of every line
 
 
-class Store:
+class RunStore:
     """The runs of a file, which may exist already; None keeps them only in memory.
 
     A last line without an end is what a crash leaves of a run: it is dropped. Any other line that is no run means that
@@ -97,7 +104,7 @@ def _foreign(path: Path, number: int) -> str:
 # ---- The progress of an experiment, and an estimate of the time left.
 
 
-class Progress(NamedTuple):
+class RunProgress(NamedTuple):
     """What an experiment reports when it starts and after each run."""
 
     done: int
@@ -111,7 +118,7 @@ class Progress(NamedTuple):
     """An estimate; None as long as there is no basis for one."""
 
 
-class Clock:
+class TimeEstimate:
     """Estimates the time left from how long each model took so far."""
 
     def __init__(self, to_do: Iterable[str], total: int, known: Iterable[Run]) -> None:
@@ -124,7 +131,7 @@ class Clock:
         self._start, self._worked = time.monotonic(), 0.0
         self._began = self._start
 
-    def finished(self, run: Run | None) -> Progress:
+    def finished(self, run: Run | None) -> RunProgress:
         """Count a run; returns the progress of the experiment."""
         if run is not None:
             if not self._worked:  # until then, processes were starting
@@ -133,7 +140,7 @@ class Clock:
             self._took[run.model].append(run.seconds)
             self._worked += run.seconds
         seconds = time.monotonic() - self._start
-        return Progress(self._total - self._left.total(), self._total, run, seconds, self._estimate())
+        return RunProgress(self._total - self._left.total(), self._total, run, seconds, self._estimate())
 
     def _estimate(self) -> float | None:
         every = [took for runs in self._took.values() for took in runs]
@@ -160,7 +167,7 @@ def run_experiment(
     jobs: int | None = None,
     seed: int = 0,
     store: str | os.PathLike[str] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
     data: str | os.PathLike[str] | None = None,
     records: int = 10_000,
     proximity: bool = False,
@@ -200,11 +207,11 @@ def run_experiment(
     known = searches_of(study if isinstance(study, str) else study.name, **authors)
     named = {**known, **further_searches(**authors)}
     models = choose_models(tuple(known) if searches is None else searches, baselines, named)
-    kept = Store(store)  # find a file that cannot be used before the long work starts
+    kept = RunStore(store)  # find a file that cannot be used before the long work starts
     if isinstance(study, str):
         study = study_named(study, data=data, records=records, proximity=proximity, whole=whole)
     keys = {name: run_key(study, model, seed) for name, model in models.items()}
-    tasks = [Task(keys[name], name, models[name], trial, seed) for trial in range(trials) for name in models]
+    tasks = [TrialRun(keys[name], name, models[name], trial, seed) for trial in range(trials) for name in models]
     interrupted = _work(tasks, study, kept, progress, partial(_runs, jobs=jobs, client=client))
     results = {}
     for name, model in models.items():
@@ -225,11 +232,11 @@ def run_experiment(
 
 
 def _work(
-    tasks: list[Task],
+    tasks: list[TrialRun],
     study: Study,
-    kept: Store,
-    progress: Callable[[Progress], None] | None,
-    runs_of: Callable[[list[Task], Study], Generator[Run]],
+    kept: RunStore,
+    progress: Callable[[RunProgress], None] | None,
+    runs_of: Callable[[list[TrialRun], Study], Generator[Run]],
 ) -> bool:
     """Do the tasks that are not done yet; True if Ctrl-C cut it short."""
     to_do = [task for task in tasks if (task.key, task.trial) not in kept.runs]
@@ -237,7 +244,7 @@ def _work(
     tell = progress or _silent
     runs = runs_of(to_do, study)
     try:
-        clock = Clock([task.name for task in to_do], len(tasks), known)
+        clock = TimeEstimate([task.name for task in to_do], len(tasks), known)
         tell(clock.finished(None))
         for run in runs:
             kept.add(run)
@@ -249,23 +256,23 @@ def _work(
     return False
 
 
-def _notes(study: Study, models: Iterable[Model]) -> tuple[str, ...]:
+def _notes(study: Study, models: Iterable[ComparedModel]) -> tuple[str, ...]:
     """What a reader of a table of these models should know."""
     ours = [model for model in models if isinstance(model, Telltree)]
     charged = (study.fitness_note,) if any(model.fitness is None for model in ours) else ()
     return tuple(filter(None, (*study.notes, *charged, *(model.note for model in ours))))
 
 
-def _silent(progress: Progress) -> None:
+def _silent(progress: RunProgress) -> None:
     """Report nothing."""
 
 
-def _runs(tasks: list[Task], study: Study, *, jobs: int | None, client: Any) -> Generator[Run]:
+def _runs(tasks: list[TrialRun], study: Study, *, jobs: int | None, client: Any) -> Generator[Run]:
     """The runs as they finish."""
     if not tasks:
         return
     if client is not None:
-        yield from (run for _, run in Cluster(client).finished(Task.run, tasks, study))
+        yield from (run for _, run in Cluster(client).finished(TrialRun.run, tasks, study))
         return
     processes = processes_for(jobs, len(tasks))
     searches = _searches(task.model for task in tasks)
@@ -275,10 +282,10 @@ def _runs(tasks: list[Task], study: Study, *, jobs: int | None, client: Any) -> 
         return
     begin = partial(compile_all, searches)
     remedy = ". With a store, the runs that were finished are kept, and the same call goes on from there"
-    with closing(finished(Task.run, tasks, study, processes, begin=begin, remedy=remedy)) as runs:
+    with closing(finished(TrialRun.run, tasks, study, processes, begin=begin, remedy=remedy)) as runs:
         for _, run in runs:
             yield run
 
 
-def _searches(models: Iterable[Model]) -> tuple[Search, ...]:
+def _searches(models: Iterable[ComparedModel]) -> tuple[Search, ...]:
     return tuple(dict.fromkeys(model.search for model in models if isinstance(model, Telltree)))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.errors import DataError
-from telltree.experiments.models import Model
+from telltree.experiments.models import ComparedModel
 from telltree.experiments.studies import Study
 
 # ---- Trials: which records each learns from, and the seeds. All depend only on the experiment's seed.
@@ -43,7 +43,7 @@ def split(y: NDArray[Any], seed: int, trial: int) -> tuple[Positions, Positions]
 # ---- How good predictions are, and summaries of many trials.
 
 
-class Scores(NamedTuple):
+class TrialScores(NamedTuple):
     """Accuracy, and the macro averages: means over the classes, each of equal weight."""
 
     accuracy: float
@@ -52,24 +52,24 @@ class Scores(NamedTuple):
     recall: float
 
 
-def score(truth: NDArray[Any], predicted: NDArray[Any], classes: Sequence[Any]) -> Scores:
+def score(truth: NDArray[Any], predicted: NDArray[Any], classes: Sequence[Any]) -> TrialScores:
     """Compare predictions with the truth; a class that is never predicted has precision 0."""
     from sklearn.metrics import precision_recall_fscore_support
 
     precision, recall, f1, _ = precision_recall_fscore_support(
         truth, predicted, labels=list(classes), average="macro", zero_division=0
     )
-    return Scores(float(np.mean(truth == predicted)), float(f1), float(precision), float(recall))
+    return TrialScores(float(np.mean(truth == predicted)), float(f1), float(precision), float(recall))
 
 
-class Summary(NamedTuple):
+class TrialSummary(NamedTuple):
     """The mean of a figure over trials, and its standard error, which is unknown for one trial."""
 
     mean: float
     error: float | None
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Summary":
+    def of(cls, values: Sequence[float]) -> "TrialSummary":
         """Summarise at least one value."""
         error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
         return cls(float(np.mean(values)), error)
@@ -94,12 +94,12 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Task:
+class TrialRun:
     """A run to be done; trials are numbered from 0."""
 
     key: str
     name: str
-    model: Model
+    model: ComparedModel
     trial: int
     seed: int
 
@@ -111,7 +111,7 @@ class Task:
         return Run(self.key, self.name, self.trial, *scores, terminals, seconds)
 
 
-def run_key(study: Study, model: Model, seed: int) -> str:
+def run_key(study: Study, model: ComparedModel, seed: int) -> str:
     """A hash of the study's data, the model's settings, the seed and the version of telltree."""
     from telltree import __version__
 

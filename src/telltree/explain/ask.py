@@ -14,7 +14,7 @@ from telltree.engine.three_valued import possibly, settled, surely
 from telltree.english.read import read_sentence
 from telltree.english.suggest import with_suggestion
 from telltree.english.vocabulary import is_clause, vocabulary
-from telltree.english.words import Kind, bare_or_quoted, numeral, stands_bare, tokens_of
+from telltree.english.words import TokenKind, bare_or_quoted, numeral, stands_bare, tokens_of
 from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
 from telltree.explain.english import Style, check_style, english
 from telltree.explain.evidence import Margins, Moments, Turn, has_moments, how_decided, turn_of, why_unknown
@@ -112,7 +112,7 @@ def _unit(text: str, place: int | None) -> str | None:
     """
     tokens = tokens_of(text)
     for at, token in enumerate(tokens):
-        if token.place == place and token.kind is Kind.WORD:
+        if token.place == place and token.kind is TokenKind.WORD:
             number = numeral(tokens, at)
             attached = "" if number is None else number.rest
             before = [numeral(tokens, i) for i in range(max(at - 8, 0), at)]

@@ -69,12 +69,12 @@ class Seen:
         return truth, np.bincount(self.clusters[truth], minlength=len(self.support) + 1)[1:]
 
     @cached_property
-    def sample(self) -> "Sample":
+    def sample(self) -> "LeafSample":
         """Some of the records, all of them if they are few."""
-        return Sample(self.records, self._formulas.signals, self.clusters, self.support)
+        return LeafSample(self.records, self._formulas.signals, self.clusters, self.support)
 
 
-class Sample:
+class LeafSample:
     """The same share of the records of each leaf, evenly spaced; more of small leaves.
 
     Answers are bits. Those of a leaf start at a byte boundary, so that whole bytes are counted.
@@ -149,7 +149,7 @@ _EXTREMES = {True: np.fmax, False: np.fmin}
 class Bounds:
     """Makes such terms for the records of a sample."""
 
-    def __init__(self, sample: Sample, possible: Possible) -> None:
+    def __init__(self, sample: LeafSample, possible: Possible) -> None:
         self._signals, self._possible = sample.signals, possible
         self._rows, lengths = sample.panel.rows(), sample.panel.lengths
         self._starts = np.cumsum(lengths) - lengths

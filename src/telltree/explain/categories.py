@@ -294,7 +294,7 @@ def grouped(categories: Iterable[Member]) -> Iterator[tuple[Member, ...]]:
         yield (waiting,)
 
 
-class Said(NamedTuple):
+class CategoryText(NamedTuple):
     """What is told of a category in one place: in English, and if requested, as a formula."""
 
     english: str
@@ -320,13 +320,13 @@ class Telling:
     branches: tuple[Branch, ...]
     head: str
     headline: str | None
-    whole: Said
+    whole: CategoryText
     """What is true of exactly its records, for any data."""
     short: str | None
     """The same for the records at hand, in fewer words; None if there is none."""
     among: str
     """Which records these are: "on the 400 training records"."""
-    steps: tuple[Said, ...]
+    steps: tuple[CategoryText, ...]
     """Each branch by itself."""
     claim: Formula | None = None
     """What the headline says."""
@@ -390,12 +390,12 @@ class Telling:
 
 
 @dataclass(frozen=True)
-class Group:
+class CategoryGroup:
     """Categories that share an answer, with subgroups that share one more."""
 
-    said: Said
+    said: CategoryText
     """What all of them share, besides what is told above."""
-    parts: "tuple[Group | Telling, ...]"
+    parts: "tuple[CategoryGroup | Telling, ...]"
 
     @property
     def numbers(self) -> tuple[int, int]:
@@ -403,18 +403,18 @@ class Group:
         return numbers_of(self.parts[0])[0], numbers_of(self.parts[-1])[1]
 
 
-def numbers_of(part: Group | Telling) -> tuple[int, int]:
+def numbers_of(part: CategoryGroup | Telling) -> tuple[int, int]:
     """The numbers of the first and the last category."""
     return (part.number, part.number) if isinstance(part, Telling) else part.numbers
 
 
-def names_of(part: Group | Telling) -> str:
+def names_of(part: CategoryGroup | Telling) -> str:
     """`[1]`, `[1] and [2]`, `[1] to [5]`."""
     first, last = numbers_of(part)
     return f"[{first}]" if first == last else f"[{first}] {'and' if last == first + 1 else 'to'} [{last}]"
 
 
-def nested(told: Sequence[Telling]) -> tuple[Group | Telling, ...]:
+def nested(told: Sequence[Telling]) -> tuple[CategoryGroup | Telling, ...]:
     """The categories of a tree, nested by its questions; if only some are given, each by itself.
 
     What is said of a category and of all groups around it is together true of exactly its records.
@@ -422,23 +422,23 @@ def nested(told: Sequence[Telling]) -> tuple[Group | Telling, ...]:
     return _nested(told, 0) or tuple(told)
 
 
-def _nested(told: Sequence[Telling], depth: int) -> tuple[Group | Telling, ...] | None:
+def _nested(told: Sequence[Telling], depth: int) -> tuple[CategoryGroup | Telling, ...] | None:
     """The two parts into which a question at this depth divides a group; None if not all of its leaves are there."""
     if len(told) == 1 and len(told[0].branches) <= depth:
         return (told[0].without_what_is_shared,)
     if any(len(one.branches) <= depth for one in told):
         return None
-    parts: list[Group | Telling] = []
+    parts: list[CategoryGroup | Telling] = []
     for truth in (True, False):
         side = [one for one in told if one.branches[depth][1] is truth]
         below = _nested(side, depth + 1) if side else None
         if below is None:
             return None
-        parts.append(below[0] if len(below) == 1 else Group(_noted(side, depth), below))
+        parts.append(below[0] if len(below) == 1 else CategoryGroup(_noted(side, depth), below))
     return tuple(parts)
 
 
-def _noted(side: Sequence[Telling], depth: int) -> Said:
+def _noted(side: Sequence[Telling], depth: int) -> CategoryText:
     """What categories share at a depth, with how often its conditions occur among the records of all of them."""
     said = side[0].steps[depth]
     found = [one.occurs.get(said.english) for one in side]
@@ -456,7 +456,7 @@ def groups_text(told: Iterable[Telling]) -> str:
     return "\n\n".join(one.alone() if isinstance(one, Telling) else "\n".join(_lines(one, "share")) for one in parts)
 
 
-def _lines(group: Group, share: str) -> Iterator[str]:
+def _lines(group: CategoryGroup, share: str) -> Iterator[str]:
     english, *formula = group.said.lines()
     yield from _block(f"{names_of(group)} {share}: {english}", formula).splitlines()
     for one, other in (group.parts, reversed(group.parts)):
@@ -565,10 +565,12 @@ class Category:
             branches=self.branches,
             head=f"[{self.number}] {self.title}  ({figures})",
             headline=self.headline,
-            whole=Said(self.english, self.description),
+            whole=CategoryText(self.english, self.description),
             short=None if self.short == self.english else self.short,
             among=f"on these {counted(self.among, 'record')}",
-            steps=tuple(Said(step, str(claim), None if some is None else str(some)) for step, claim, some in claims),
+            steps=tuple(
+                CategoryText(step, str(claim), None if some is None else str(some)) for step, claim, some in claims
+            ),
             claim=self.claim,
             occurs=self.occurs,
         )

@@ -43,7 +43,7 @@ from telltree.logic.operators import (
 
 Branch = tuple[Formula, bool]
 Signal: TypeAlias = Expression | tuple[Expression, Expression]
-Claim: TypeAlias = "Literal | Both | Either | Sometime | Always"
+Claim: TypeAlias = "Literal | Both | Either | SometimeClaim | AlwaysClaim"
 Claimed: TypeAlias = Callable[[Expression, bool], "Claim"]
 
 MOST_STATES = 400  # examined for one question
@@ -79,14 +79,14 @@ class Either:
 
 
 @dataclass(frozen=True, slots=True)
-class Sometime:
+class SometimeClaim:
     """At this step or a later one."""
 
     part: Claim
 
 
 @dataclass(frozen=True, slots=True)
-class Always:
+class AlwaysClaim:
     """At this step and all later ones."""
 
     part: Claim
@@ -136,12 +136,12 @@ class _Refutation:
             if isinstance(choice, Either) and not any(part in known for part in choice.parts):
                 return all(self.impossible((*known, part), depth + 1) for part in choice.parts)
         later = [
-            claim for claim in known if isinstance(claim, Always) or (isinstance(claim, Literal) and claim.lasting)
+            claim for claim in known if isinstance(claim, AlwaysClaim) or (isinstance(claim, Literal) and claim.lasting)
         ]
         return any(
             self.impossible((claim.part, *later), depth + 1)
             for claim in known
-            if isinstance(claim, Sometime) and claim.part not in known
+            if isinstance(claim, SometimeClaim) and claim.part not in known
         )
 
 
@@ -155,7 +155,7 @@ def _taken_apart(claims: Iterable[Claim]) -> dict[Claim, None]:
             match claim:
                 case Both(parts):
                     waiting.extend(parts)
-                case Always(part):
+                case AlwaysClaim(part):
                     waiting.append(part)
     return known
 
@@ -203,7 +203,9 @@ def opaque(e: Expression, truth: bool) -> Claim:
     return Literal(e, "=", 1.0, truth, False)
 
 
-def _over_time(straight: type[Sometime] | type[Always], opposite: type[Sometime] | type[Always]) -> Claimed:
+def _over_time(
+    straight: type[SometimeClaim] | type[AlwaysClaim], opposite: type[SometimeClaim] | type[AlwaysClaim]
+) -> Claimed:
     return lambda e, truth: (straight if truth else opposite)(_claim(e.args[0], truth))
 
 
@@ -211,7 +213,7 @@ def _some_step(e: Expression, truth: bool) -> Claim:
     """One of the steps of a window: it is itself, and what it says of any step from here on."""
     if not truth:
         return _all_steps(Expression(GLOBALLY_WITHIN, (_opposite(e.args[0]), *e.args[1:])), True)
-    return Both((opaque(e, True), Sometime(_claim(e.args[0], True))))
+    return Both((opaque(e, True), SometimeClaim(_claim(e.args[0], True))))
 
 
 def _all_steps(e: Expression, truth: bool) -> Claim:
@@ -242,8 +244,8 @@ CLAIMS: Cells[Claimed] = Cells(
     "explain/implication.py",
     {
         NOT: lambda e, truth: _claim(e.args[0], not truth),
-        EVENTUALLY: _over_time(Sometime, Always),
-        GLOBALLY: _over_time(Always, Sometime),
+        EVENTUALLY: _over_time(SometimeClaim, AlwaysClaim),
+        GLOBALLY: _over_time(AlwaysClaim, SometimeClaim),
         AND: _joined(Both, Either),
         OR: _joined(Either, Both),
         IMPLIES: _joined(Either, Both, turned=True),

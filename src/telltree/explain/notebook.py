@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator
 
-from telltree.explain.categories import Category, Group, Telling, headline_text, names_of, nested
+from telltree.explain.categories import Category, CategoryGroup, Telling, headline_text, names_of, nested
 from telltree.explain.english import Style, check_style, english
 from telltree.panel.panel import escaped
 from telltree.text import counted
@@ -39,7 +39,7 @@ def categories_html(categories: Iterable[Category]) -> str:
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
 
 
-def _group(group: Group, share: str) -> str:
+def _group(group: CategoryGroup, share: str) -> str:
     above = f"<div>{names_of(group)} {share}: {escaped(group.said.sentence)}</div>"
     sides = "".join(
         f'<div class="side">{_beside(one, other) if isinstance(one, Telling) else _group(one, "also share")}</div>'
@@ -54,7 +54,7 @@ def _alone(told: Telling) -> str:
     return _category(told, told.whole.english, "" if told.headline is None else "exactly: ", folded="")
 
 
-def _beside(told: Telling, other: Group | Telling) -> str:
+def _beside(told: Telling, other: CategoryGroup | Telling) -> str:
     return _category(told, told.steps[-1].sentence, f"unlike {names_of(other)}: ")
 
 

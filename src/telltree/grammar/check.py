@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn
 
 from telltree.errors import GrammarError
 from telltree.grammar.resolve import nearest
-from telltree.grammar.syntax_tree import Definitions, Draft, Option, Place, Symbol, Term
+from telltree.grammar.syntax_tree import Definitions, Draft, Option, Symbol, Term, TextPlace
 from telltree.logic import OPERATORS, Attribute, Level, Number, Shape, Type, UserFunction
 from telltree.logic.expression import RandomNumber, level_text, name_text
 from telltree.logic.operators import COMPARISONS, EQUAL, Form, Operator
@@ -18,7 +18,7 @@ from telltree.panel import Column, Schema
 
 # ---- Checks that every symbol is used and can end, that none only renames itself, and that numbers are in bounds.
 
-Places = Mapping[str, Place]
+Places = Mapping[str, TextPlace]
 Mentions = Mapping[str, Sequence[tuple[str, ...]]]
 
 
@@ -117,7 +117,7 @@ def rename_order(symbols: Definitions) -> list[str]:
 
 def _report_circle(symbols: Definitions, stuck: set[str]) -> None:
     # Each of these renames another one, so they must form a cycle.
-    path: dict[str, Place] = {}
+    path: dict[str, TextPlace] = {}
     here = next(symbol for symbol in symbols if symbol in stuck)
     while here not in path:
         option = next(o for o in symbols[here] if renamed(o) in stuck)
@@ -249,7 +249,7 @@ def _report_misfit(symbols: Definitions, found: Mapping[str, Types]) -> None:
         raise GrammarError(message, *place)
 
 
-def _misfits(body: Draft, found: Mapping[str, Types]) -> Iterator[tuple[Place, str]]:
+def _misfits(body: Draft, found: Mapping[str, Types]) -> Iterator[tuple[TextPlace, str]]:
     assert isinstance(body, Term)
     for arg in body.args:
         if isinstance(arg, Term) and arg.args:
@@ -336,7 +336,7 @@ def check_levels(symbols: Definitions, schema: Schema) -> None:
                 _refuse(leaf.head.name, every[left][0], leaf.place)
 
 
-def _refuse(name: str, columns: Sequence[Column], place: Place) -> NoReturn:
+def _refuse(name: str, columns: Sequence[Column], place: TextPlace) -> NoReturn:
     known = dict.fromkeys(level for column in columns for level in column.levels)
     told = ", ".join(name_text(column.name) for column in columns[:3])
     some = ", ".join(level_text(level) for level in list(known)[:5])

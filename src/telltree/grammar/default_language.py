@@ -91,7 +91,7 @@ def _met_in(part: Panel, name: str, levels: int) -> NDArray[np.bool_]:
 Floats = NDArray[np.float64]
 
 
-class Telling:
+class SentenceGain:
     """Sentences of one kind, and how much the best of them tells of each class.
 
     `most` has for each class the bits by which its best sentence shortens the message that tells which records are of
@@ -113,7 +113,7 @@ class Telling:
         told = _bits(self._total, records) - left
         self.most = np.maximum(self.most, told.max(axis=0, initial=0.0))
 
-    def exceeds(self, other: "Telling") -> bool:
+    def exceeds(self, other: "SentenceGain") -> bool:
         """Whether some class is told better than by the best of other sentences."""
         return bool(np.any(self.most > other.most))
 
@@ -438,7 +438,7 @@ def fitting_definitions(
         if name not in panel.schema:
             raise SettingsError(f"columns: the panel has no column {name!r}")
     used = [panel.schema[name] for name in columns or panel.schema if name not in left_out]
-    words = _Words(panel, labels, Richness.of(len(used)))
+    words = _Alternatives(panel, labels, Richness.of(len(used)))
     for column in used:
         if not words.add(column):
             left_out[column.name] = "its values do not differ"
@@ -450,7 +450,7 @@ def fitting_definitions(
     return words.definitions(), left_out, unsaid
 
 
-class _Words:
+class _Alternatives:
     """The alternatives of each symbol, collected column by column."""
 
     def __init__(self, panel: Panel, labels: NDArray[Any] | None, rich: Richness) -> None:
@@ -466,7 +466,7 @@ class _Words:
         self.look: list[Source] = []
         self.long: list[Source] = []
         self._weighed = labels is not None and self._lasting and rich.counts > 0 and len(panel) < FEW_RECORDS
-        self._plain, self._durations = (Telling(labels if self._weighed else None) for _ in range(2))
+        self._plain, self._durations = (SentenceGain(labels if self._weighed else None) for _ in range(2))
 
     def add(self, column: Column) -> bool:
         """Add what can be said of a column; False if there is nothing."""

@@ -13,7 +13,7 @@ from telltree.grammar.derivation import Derivation, Population
 from telltree.grammar.grammar import Grammar
 from telltree.grammar.random_streams import FREE, finished_name, longer_name
 from telltree.grammar.tables import code_of
-from telltree.grammar.templates import Conditions, Shape, Shapes
+from telltree.grammar.templates import Conditions, Shapes, Template
 from telltree.logic import Hole
 from telltree.logic.meaning import MicroOp
 
@@ -59,7 +59,7 @@ class Sweep(NamedTuple):
     hopeless: NDArray[np.bool_]  # entries with which no filling can be good enough; whoever sweeps may set more
 
     @classmethod
-    def of(cls, shape: Shape, chosen: Sequence[NDArray[np.int64]], known: Sequence[NDArray[np.uint64]]) -> "Sweep":
+    def of(cls, shape: Template, chosen: Sequence[NDArray[np.int64]], known: Sequence[NDArray[np.uint64]]) -> "Sweep":
         """A shape, with the rows for each slot, and their marks."""
         number = np.array([len(rows) for rows in chosen], np.int64)
         rows = np.concatenate([*chosen, np.empty(0, np.int64)])
@@ -223,11 +223,11 @@ class _Sweeps:
             alike[literal].append(row)
         return np.array(sorted(own[len(own) // 2] for own in alike.values()), np.int64)
 
-    def all(self, shapes: Sequence[Shape]) -> list[Sweep]:
+    def all(self, shapes: Sequence[Template]) -> list[Sweep]:
         """The sweeps, in the order of the shapes."""
         return [self._of(shape) for shape in shapes]
 
-    def _of(self, shape: Shape) -> Sweep:
+    def _of(self, shape: Template) -> Sweep:
         rows = self._rows if len(shape.slots) == 1 else self.distinct  # a few more that tie, where that costs little
         chosen = [rows[key] for key in shape.slots]
         known = [np.zeros(len(own), np.uint64) for own in chosen]
@@ -235,7 +235,7 @@ class _Sweeps:
             self._mark_known(shape, chosen, known)
         return Sweep.of(shape, chosen, known)
 
-    def _mark_known(self, shape: Shape, chosen: Sequence[Ints], known: Sequence[NDArray[np.uint64]]) -> None:
+    def _mark_known(self, shape: Template, chosen: Sequence[Ints], known: Sequence[NDArray[np.uint64]]) -> None:
         """Mark which fillings an earlier shape has tried, no longer, that differs only in which atoms it negates."""
         assert shape.simple is not None
         name, kind, slots, negated = shape.simple

@@ -21,7 +21,7 @@ from telltree.grammar.parser import check_size, parse_expression, parse_grammar,
 from telltree.grammar.printing import grammar_text
 from telltree.grammar.resolve import Resolver, resolve
 from telltree.grammar.sizes import Sizes
-from telltree.grammar.syntax_tree import Definition, Draft, Option, Pick, Place, Source, lift
+from telltree.grammar.syntax_tree import Definition, Draft, Option, Pick, Source, TextPlace, lift
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.logic.expression import Head, RandomNumber
 from telltree.panel import Panel, Schema, check_labels
@@ -421,7 +421,7 @@ def _is_boolean(expression: Expression) -> bool:
         return False
 
 
-def _choices(draft: Draft) -> Iterator[Place]:
+def _choices(draft: Draft) -> Iterator[TextPlace]:
     if isinstance(draft, Pick) or isinstance(draft.head, RandomNumber):
         yield draft.place
         return

@@ -26,9 +26,9 @@ from telltree.grammar.syntax_tree import (
     Each,
     English,
     Name,
-    Place,
     Source,
     Supply,
+    TextPlace,
     any_of,
 )
 from telltree.logic import operator_named
@@ -113,7 +113,7 @@ def complaint(error: UnexpectedInput, text: str, start: str) -> GrammarError:
 
 def _about_token(token: Token, expected: set[str], text: str, start: str) -> GrammarError:
     found = f"found {'[' if token.type == 'NUMBERS' else str(token)!r}"
-    place = Place(token.line or 1, token.column or 1)
+    place = TextPlace(token.line or 1, token.column or 1)
     remedy = ""
     misspelt = _misspelt_define(token, text, only=expected == {"HEAD"}) if "HEAD" in expected else None
     if misspelt is not None:
@@ -144,7 +144,7 @@ _BEGINNING = frozenset({"::=", "(", ",", "{", "[", "-", "−", "<", ">", "<=", "
 """After which an expression must begin."""
 
 
-def _open_bar(text: str, end: Place) -> Place | None:
+def _open_bar(text: str, end: TextPlace) -> TextPlace | None:
     """Where an absolute value begins that does not end before this place, if there is one."""
     lines = text.split("\n")
     before = "\n".join([*lines[: end.line - 1], lines[end.line - 1][: end.column - 1]])
@@ -166,7 +166,7 @@ def _open_bar(text: str, end: Place) -> Place | None:
     if not opened or opened[-1][0] != "|":
         return None
     start = before[: opened[-1][1]]
-    return Place(start.count("\n") + 1, len(start) - start.rfind("\n"))
+    return TextPlace(start.count("\n") + 1, len(start) - start.rfind("\n"))
 
 
 def _misspelt_define(token: Token, text: str, only: bool) -> GrammarError | None:
@@ -175,7 +175,7 @@ def _misspelt_define(token: Token, text: str, only: bool) -> GrammarError | None
     if sign is None or (sign[1] == "=" and not only):
         return None
     before = text[: sign.start(1)]
-    place = Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
+    place = TextPlace(before.count("\n") + 1, len(before) - before.rfind("\n"))
     return GrammarError(f"found {sign[1]!r} after {token}; rules are written {token} ::= ...", *place)
 
 
@@ -188,10 +188,10 @@ def _wanted(expected: set[str], start: str) -> str:
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " or " + shown[-1]
 
 
-def _end(text: str) -> Place:
+def _end(text: str) -> TextPlace:
     """Just after the last token."""
     lines = text.rstrip().split("\n")
-    return Place(len(lines), len(lines[-1]) + 1)
+    return TextPlace(len(lines), len(lines[-1]) + 1)
 
 
 # ---- Texts read without Lark, in a quarter of its time: a grammar of thousands of columns has a hundred thousand
@@ -238,17 +238,17 @@ class _UnlikeError(ValueError):
 
 def quick_grammar(text: str) -> list[Definition] | None:
     """The definitions of a grammar's text; None if Lark should look at it."""
-    return _whole(text, _Reader.grammar)
+    return _whole(text, _TextReader.grammar)
 
 
 def quick_formula(text: str) -> Source | None:
     """The source tree of a formula's text; None if Lark should look at it."""
-    return _whole(text, _Reader.formula)
+    return _whole(text, _TextReader.formula)
 
 
-def _whole(text: str, read: "Callable[[_Reader], T]") -> T | None:
+def _whole(text: str, read: "Callable[[_TextReader], T]") -> T | None:
     try:
-        reader = _Reader(text)
+        reader = _TextReader(text)
         found = read(reader)
     except (_UnlikeError, GrammarError):  # Lark finds the same error, or an earlier one
         return None
@@ -270,7 +270,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
                 line, before = line + token.count("\n"), start + token.rindex("\n")
 
 
-class _Reader:
+class _TextReader:
     def __init__(self, text: str) -> None:
         self._following = partial(next, _tokens(text), ("end", "", 0, 0))
         self._nested = 0
@@ -318,7 +318,7 @@ class _Reader:
         return definitions
 
     def _definition(self) -> Definition:
-        place = Place(self._line, self._column)
+        place = TextPlace(self._line, self._column)
         symbol = self._take("head")
         self._take("::=")
         return Definition(symbol, tuple(self._several(self._alternative, "|")), place)
@@ -332,7 +332,7 @@ class _Reader:
         weights: list[float] = []
         sentences: list[English] = []
         while self.kind in ("@", "string"):
-            place = Place(self._line, self._column)
+            place = TextPlace(self._line, self._column)
             if self._taken("@"):
                 weights.append(self._number())
             else:
@@ -353,7 +353,7 @@ class _Reader:
             if binds == _COMPARING:
                 left = self._comparison(left)
                 continue
-            place = Place(self._line, self._column)
+            place = TextPlace(self._line, self._column)
             self._advance()
             assert operator is not None
             right = self._within(self.formula) if operator is IMPLIES else self.formula(binds + 1)
@@ -362,13 +362,13 @@ class _Reader:
     def _negation(self, least: int) -> Apply:
         if least > _NEGATING:
             raise _UnlikeError
-        place = Place(self._line, self._column)
+        place = TextPlace(self._line, self._column)
         self._advance()
         return Apply(NOT, (self._within(lambda: self.formula(_NEGATING)),), place)
 
     def _comparison(self, left: Source) -> Comparison:
         several = self._taken("{")
-        place = Place(self._line, self._column)
+        place = TextPlace(self._line, self._column)
         operators = self._several(self._compared) if several else [self._compared()]
         if several:
             self._take("}")
@@ -389,7 +389,7 @@ class _Reader:
         return operator
 
     def _operand(self) -> Source:  # noqa: PLR0911 - one for each kind
-        kind, text, place = self.kind, self._text, Place(self._line, self._column)
+        kind, text, place = self.kind, self._text, TextPlace(self._line, self._column)
         if kind in DIFFERENCE.spellings:
             return Constant(self._number(), place)
         self._advance()
@@ -419,7 +419,7 @@ class _Reader:
         self._take(bracket)
         return found
 
-    def _call(self, name: str, place: Place) -> Call:
+    def _call(self, name: str, place: TextPlace) -> Call:
         bounds = self._bounds()
         self._take("(")
         args = [] if self.kind == ")" and bounds is None else self._within(lambda: self._several(self._group))
@@ -429,7 +429,7 @@ class _Reader:
 
     def _bounds(self) -> list[Source] | None:
         """The window in brackets behind the name of an operator, if there is one."""
-        place = Place(self._line, self._column)
+        place = TextPlace(self._line, self._column)
         if self.kind == "numbers":
             return [Constant(bound, place) for bound in _numbers_in(self._take("numbers"))]
         return self._closed(self._within(lambda: self._several(self._group)), "]") if self._taken("[") else None
@@ -441,14 +441,14 @@ class _Reader:
             return found[0].body
         return Choice(tuple(found), found[0].body.place)
 
-    def _each(self, place: Place) -> Each:
+    def _each(self, place: TextPlace) -> Each:
         if self._taken("kind"):
             return Each("kind", _inside(self._take("string")), place)
         if self.kind not in ("real", "Boolean", "categorical"):
             raise _UnlikeError
         return Each(self._take(self.kind), "", place)
 
-    def _supply(self, word: str, place: Place) -> Supply:
+    def _supply(self, word: str, place: TextPlace) -> Supply:
         allowed = _SUPPLIES.get(word, ())
         bracket = max(allowed, default=0) > 0 and self._taken("(")
         numbers = self._closed(self._several(self._number), ")") if bracket else []
@@ -551,8 +551,8 @@ def _parser() -> Lark:
     return Lark(grammar, parser="lalr", lexer="basic", start=["grammar", "formula"], transformer=_Builder())
 
 
-def _place(token: Token) -> Place:
-    return Place(token.line or 1, token.column or 1)
+def _place(token: Token) -> TextPlace:
+    return TextPlace(token.line or 1, token.column or 1)
 
 
 def _unquoted(token: Token) -> str:
@@ -614,11 +614,11 @@ class _Builder(Transformer[Token, Any]):
     def definition(self, head: Token, define: Token, choice: Choice) -> Definition:
         return Definition(str(head), choice.alternatives, _place(head))
 
-    def alternatives(self, first: tuple[Alternative, Place], *others: Any) -> Choice:
+    def alternatives(self, first: tuple[Alternative, TextPlace], *others: Any) -> Choice:
         # Without the bars between the alternatives.
         return Choice((first[0], *(other[0] for other in others[1::2])), first[1])
 
-    def alternative(self, body: Source, *notes: Constant | English) -> tuple[Alternative, Place]:
+    def alternative(self, body: Source, *notes: Constant | English) -> tuple[Alternative, TextPlace]:
         weights = [note for note in notes if isinstance(note, Constant)]
         sentences = [note for note in notes if isinstance(note, English)]
         for twice, what in ((weights, "weight"), (sentences, "English sentence")):
@@ -639,10 +639,10 @@ class _Builder(Transformer[Token, Any]):
     def prefix(self, operator: Token, source: Source) -> Apply:
         return Apply(operator_named(str(operator)), (source,), _place(operator))
 
-    def comparison(self, left: Source, by: tuple[tuple[Operator, ...], Place], right: Source) -> Comparison:
+    def comparison(self, left: Source, by: tuple[tuple[Operator, ...], TextPlace], right: Source) -> Comparison:
         return Comparison(by[0], left, right, by[1])
 
-    def operators(self, *tokens: Token) -> tuple[tuple[Operator, ...], Place]:
+    def operators(self, *tokens: Token) -> tuple[tuple[Operator, ...], TextPlace]:
         found = [operator_named(str(token)) for token in tokens]
         for i, token in enumerate(tokens):
             if found[i] in found[:i]:

@@ -26,11 +26,11 @@ from telltree.grammar.syntax_tree import (
     Name,
     Option,
     Pick,
-    Place,
     Source,
     Supply,
     Symbol,
     Term,
+    TextPlace,
     open_places,
     pick,
 )
@@ -76,7 +76,7 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
 
 
 @dataclass
-class Names:
+class KnownNames:
     """The attributes, symbols and functions that a text may mention."""
 
     schema: Schema
@@ -94,7 +94,7 @@ class Names:
         operators = {operator.name: operator for operator in OPERATORS if operator.form in _CALLED}
         self._called = {**operators, **by_name}
 
-    def attribute(self, name: str, place: Place) -> Attribute:
+    def attribute(self, name: str, place: TextPlace) -> Attribute:
         """The attribute of this name."""
         if name in self.schema:
             return attribute(self.schema[name])
@@ -111,7 +111,7 @@ class Names:
         close = alike(name, (level for column in self.schema.values() for level in column.levels))
         return f"; a category is written in quotes: {level_text(close[0])}" if close else ""
 
-    def called(self, name: str, place: Place) -> Operator | UserFunction:
+    def called(self, name: str, place: TextPlace) -> Operator | UserFunction:
         """The operator or user function that is written `name(...)`."""
         if name in self._called:
             return self._called[name]
@@ -177,7 +177,9 @@ class Groups:
         """A choice among the attributes a selector selects."""
         return self._any([Term(attribute(column), (), each.place) for column in self.columns(each)], each.place)
 
-    def comparisons(self, each: Each | Column, operators: tuple[Operator, ...], supply: Supply, place: Place) -> Draft:
+    def comparisons(
+        self, each: Each | Column, operators: tuple[Operator, ...], supply: Supply, place: TextPlace
+    ) -> Draft:
         """The group `each … {operators} supply`: attribute, then operator, then constant."""
         columns = self.columns(each) if isinstance(each, Each) else [each]
         if supply.word == "thresholds":
@@ -236,15 +238,15 @@ class Groups:
                 values = _shortened(values)
         return self._choice(np.unique(values).tolist(), place)
 
-    def _choice(self, values: Sequence[float | str], place: Place) -> Draft:
+    def _choice(self, values: Sequence[float | str], place: TextPlace) -> Draft:
         distinct = dict.fromkeys(values)
         return self._any([Term(constant(v), (), place) for v in distinct], place)
 
-    def _any(self, terms: list[Draft], place: Place) -> Draft:
+    def _any(self, terms: list[Draft], place: TextPlace) -> Draft:
         self._count(len(terms), place)
         return pick(terms, place)
 
-    def _count(self, terms: int, place: Place) -> None:
+    def _count(self, terms: int, place: TextPlace) -> None:
         """Refuse groups that say too much before they are written out."""
         self._made += terms
         if self._made > self._room:
@@ -289,21 +291,21 @@ def _need_data(supply: Supply) -> NoReturn:
     )
 
 
-def _require_thresholds(columns: list[Column], place: Place) -> None:
+def _require_thresholds(columns: list[Column], place: TextPlace) -> None:
     bare = [name_text(column.name) for column in columns if not column.thresholds]
     if bare:
         more = f" and {len(bare) - 5} more" if len(bare) > 5 else ""
         raise GrammarError(f"the schema gives no thresholds for {', '.join(bare[:5])}{more}", *place)
 
 
-def _range(numbers: list[float], place: Place) -> tuple[float, float]:
+def _range(numbers: list[float], place: TextPlace) -> tuple[float, float]:
     low, high = numbers
     if low > high:
         raise GrammarError(f"a range goes from low to high, found {low:g}, {high:g}", *place)
     return low, high
 
 
-def _points(number: float, word: str, place: Place) -> int:
+def _points(number: float, word: str, place: TextPlace) -> int:
     if number != int(number) or not 2 <= number <= MOST_POINTS:
         raise GrammarError(f"{word} takes a whole number of points from 2 to {MOST_POINTS:,}, found {number:g}", *place)
     return int(number)
@@ -360,7 +362,7 @@ def resolve(
     definitions: Sequence[Definition], data: Panel | Schema, functions: Sequence[UserFunction]
 ) -> tuple[dict[str, tuple[Option, ...]], dict[str, str]]:
     """The draft of each symbol, and the columns that selectors left out with the reasons."""
-    places: dict[str, Place] = {}
+    places: dict[str, TextPlace] = {}
     for definition in definitions:
         symbol, place = definition.symbol, definition.place
         if symbol in places:
@@ -388,7 +390,7 @@ class Resolver:
     ) -> None:
         self._step = step
         schema = data if isinstance(data, Schema) else data.schema
-        self.names = Names(schema, functions, symbols)
+        self.names = KnownNames(schema, functions, symbols)
         self.groups = Groups(schema, None if isinstance(data, Schema) else data)
 
     def option(self, alternative: Alternative) -> Option:

@@ -17,14 +17,14 @@ DEEPEST = 100  # levels of nesting; later stages are recursive, and nobody reads
 LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these limits an alternative would never be drawn, or always
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Where something stands in the text, from 1."""
 
     line: int
     column: int
 
 
-NOWHERE = Place(1, 1)
+NOWHERE = TextPlace(1, 1)
 """The place of what telltree itself writes, which has no text."""
 
 
@@ -33,16 +33,16 @@ class Name(NamedTuple):
 
     text: str
     quoted: bool
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
 
 
 class Constant(NamedTuple):
     """A number or the name of a category; with a unit, an amount of time."""
 
     value: float | str
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
     unit: str = ""
-    unit_place: Place = NOWHERE
+    unit_place: TextPlace = NOWHERE
 
 
 class Supply(NamedTuple):
@@ -50,7 +50,7 @@ class Supply(NamedTuple):
 
     word: str
     values: tuple[float | str, ...]
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
 
 
 class Each(NamedTuple):
@@ -59,7 +59,7 @@ class Each(NamedTuple):
     word: str
     """real, Boolean, categorical or kind"""
     kind: str
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Call:
 
     name: str
     args: tuple["Source", ...]
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
     bounds: int = 0
     """How many of the arguments, the last ones, stand in brackets before the parentheses."""
     depth: int = field(init=False)
@@ -83,7 +83,7 @@ class Apply:
 
     operator: Operator
     args: tuple["Source", ...]
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ class Comparison:
     operators: tuple[Operator, ...]
     left: "Source"
     right: "Source"
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class English(NamedTuple):
     """The sentence of an alternative, as written."""
 
     text: str
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
 
 
 class Alternative(NamedTuple):
@@ -124,7 +124,7 @@ class Choice:
     """An inline choice."""
 
     alternatives: tuple[Alternative, ...]
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -144,10 +144,10 @@ class Definition(NamedTuple):
 
     symbol: str
     alternatives: tuple[Alternative, ...]
-    place: Place = NOWHERE
+    place: TextPlace = NOWHERE
 
 
-def _depth_over(below: tuple[Source, ...], place: Place) -> int:
+def _depth_over(below: tuple[Source, ...], place: TextPlace) -> int:
     depth = 1 + max((getattr(source, "depth", 0) for source in below), default=0)
     if depth > DEEPEST:
         raise GrammarError(f"nested more than {DEEPEST} levels deep; name the inner part in a rule of its own", *place)
@@ -174,7 +174,7 @@ class Term:
 
     head: Operator | UserFunction | Attribute | Number | Level | Shape | RandomNumber | Symbol
     args: tuple["Draft", ...] = ()
-    place: Place = field(default=NOWHERE, compare=False)
+    place: TextPlace = field(default=NOWHERE, compare=False)
 
     @property
     def opens(self) -> bool:
@@ -195,14 +195,14 @@ class Pick:
     """An inline choice."""
 
     options: tuple[Option, ...]
-    place: Place = field(compare=False)
+    place: TextPlace = field(compare=False)
 
 
 Draft = Term | Pick
 Definitions = Mapping[str, tuple[Option, ...]]
 
 
-def pick(bodies: list[Draft], place: Place) -> Draft:
+def pick(bodies: list[Draft], place: TextPlace) -> Draft:
     """One of these, with equal weights; a single one is not wrapped."""
     return bodies[0] if len(bodies) == 1 else Pick(tuple(map(Option, bodies)), place)
 
@@ -238,7 +238,7 @@ class _Lift:
             return self._symbol((Option(body),), body.place)
         return Term(body.head, tuple(map(self._term, body.args)), body.place) if body.args else body
 
-    def _symbol(self, options: tuple[Option, ...], place: Place) -> Term:
+    def _symbol(self, options: tuple[Option, ...], place: TextPlace) -> Term:
         # The same choice written twice is one symbol, so that crossover can exchange its subtrees.
         name = self._known.setdefault(options, str(len(self._known) + 1))
         self.symbols[name] = options

@@ -21,7 +21,7 @@ from telltree.logic.meaning import MicroOp
 LEAF, AND, EVER, OPAQUE = "leaf", "and", "ever", "opaque"
 
 
-class Node(NamedTuple):
+class TemplateNode(NamedTuple):
     """One entry of the table."""
 
     kind: str
@@ -47,16 +47,16 @@ class Values:
     """The table of all values that were met, each once."""
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self._places: dict[Node, int] = {}
+        self.nodes: list[TemplateNode] = []
+        self._places: dict[TemplateNode, int] = {}
 
-    def node(self, value: int) -> Node:
+    def node(self, value: int) -> TemplateNode:
         """The node of a value."""
         return self.nodes[value >> 1]
 
     def leaf(self, what: Hashable, slot: int | None) -> Valued:
         """What is not looked into."""
-        return Valued(self._entered(Node(LEAF, what, ())), slot)
+        return Valued(self._entered(TemplateNode(LEAF, what, ())), slot)
 
     def of(self, e: Expression, part: Callable[[Expression], Valued | None]) -> Valued:  # noqa: PLR0911  one an operator
         """The value of a template; `part` gives those of its holes, and of what is not looked into."""
@@ -77,7 +77,7 @@ class Values:
                 return self.ever(operands[0])
             case MicroOp.GLOBALLY:
                 return self.ever(operands[0].negated).negated
-        node = Node(OPAQUE, e.head, tuple(operand.value for operand in operands))
+        node = TemplateNode(OPAQUE, e.head, tuple(operand.value for operand in operands))
         return Valued(self._entered(node), tuple(operand.tree for operand in operands))
 
     def both(self, operands: Sequence[Valued]) -> Valued:
@@ -88,7 +88,7 @@ class Values:
             inside = node.kind == AND and not one.value & 1
             flat += map(Valued, node.operands, one.tree) if inside else [one]
         flat.sort(key=lambda operand: operand.value)
-        node = Node(AND, None, tuple(operand.value for operand in flat))
+        node = TemplateNode(AND, None, tuple(operand.value for operand in flat))
         return Valued(self._entered(node), tuple(operand.tree for operand in flat))
 
     def ever(self, operand: Valued) -> Valued:
@@ -101,9 +101,9 @@ class Values:
             return self.both([part.negated for part in parts]).negated
         if node.kind == EVER and not operand.value & 1:
             return operand
-        return Valued(self._entered(Node(EVER, None, (operand.value,))), (operand.tree,))
+        return Valued(self._entered(TemplateNode(EVER, None, (operand.value,))), (operand.tree,))
 
-    def _entered(self, node: Node) -> int:
+    def _entered(self, node: TemplateNode) -> int:
         place = self._places.setdefault(node, len(self.nodes))
         if place == len(self.nodes):
             self.nodes.append(node)
@@ -239,7 +239,7 @@ MOST_CHOICES = 1_000_000
 _CONDITIONS = frozenset({Type.BOOLEAN, Type.BOOLEAN_VECTOR, Type.COUNT})
 
 
-class Choice(NamedTuple):
+class SlotFilling(NamedTuple):
     """One way to fill a slot: the rules in prefix order, the size and the terminals that they add, and how many
     operators they nest."""
 
@@ -259,7 +259,7 @@ class Choices:
         self._written = 0
         self.conditional = self._conditional()
         """The symbols that write conditions, or something of which conditions are a part."""
-        self._known: dict[tuple[str, int], list[Choice]] = {}
+        self._known: dict[tuple[str, int], list[SlotFilling]] = {}
 
     def _conditional(self) -> frozenset[str]:
         holes = {s: [hole for _, r in own for hole, _ in holes_in(r.template)] for s, own in self._of_symbol.items()}
@@ -274,14 +274,14 @@ class Choices:
         """Whether there are conditions to choose in a template."""
         return any(isinstance(node.head, Hole) and node.head.symbol in self.conditional for node in e.walk())
 
-    def of_rule(self, number: int, rule: Rule, left: int) -> Iterator[Choice]:
+    def of_rule(self, number: int, rule: Rule, left: int) -> Iterator[SlotFilling]:
         """All that a rule without such conditions can write that nests at most `left` operators."""
         if rule.template.depth <= left:
             for rules, size, terminals, height in self.fillings(rule.template, 0, left):
                 depth = max(rule.template.depth, height)
-                yield Choice((number, *rules), rule.size + size, rule.terminals + terminals, depth)
+                yield SlotFilling((number, *rules), rule.size + size, rule.terminals + terminals, depth)
 
-    def fillings(self, part: Expression, above: int, left: int) -> Iterator[Choice]:
+    def fillings(self, part: Expression, above: int, left: int) -> Iterator[SlotFilling]:
         """All ways to fill the holes of a part of a template that has so many operators above it."""
         holes = list(holes_in(part, above))
         options = [self._of(hole.symbol, left - drop) for hole, drop in holes]
@@ -292,14 +292,14 @@ class Choices:
                     f"this grammar has more than {MOST_CHOICES:,} atoms, too many to try all formulas; choose from "
                     f"fewer columns or constants, or take another search"
                 )
-            yield Choice(
+            yield SlotFilling(
                 tuple(number for filler in fillers for number in filler.rules),
                 sum(filler.size for filler in fillers),
                 sum(filler.terminals for filler in fillers),
                 max((drop + filler.height for (_, drop), filler in zip(holes, fillers, strict=True)), default=0),
             )
 
-    def _of(self, symbol: str, left: int) -> list[Choice]:
+    def _of(self, symbol: str, left: int) -> list[SlotFilling]:
         """All that a symbol can write that nests at most `left` operators."""
         if (symbol, left) not in self._known:
             own = self._of_symbol[symbol]
@@ -314,7 +314,7 @@ _MOST_TRIED = 5_000_000
 """How many ways to put shapes together are tried before giving up."""
 
 
-class Group(NamedTuple):
+class SlotGroup(NamedTuple):
     """What may fill a slot: all of the same size and depth, so that a shape has one size."""
 
     choices: tuple[tuple[int, ...], ...]
@@ -333,7 +333,7 @@ class Conditions(NamedTuple):
     height: int
 
 
-class Shape(NamedTuple):
+class Template(NamedTuple):
     """A formula with its atoms left open."""
 
     items: tuple[int, ...]
@@ -383,7 +383,7 @@ class Shapes:
         self._rules, self._scope, self.every_size = rules, scope, every_size
         self._choices = Choices(rules)
         self._values, self._tried = Values(), 0
-        self.groups: dict[Hashable, Group] = {}
+        self.groups: dict[Hashable, SlotGroup] = {}
         self._types = {e.head.symbol: e.head.type for r in rules for e in r.template.walk() if isinstance(e.head, Hole)}
         self._types[rules[0].symbol] = Type.BOOLEAN
         self._entries: dict[str, list[_Entry]] = defaultdict(list)
@@ -399,7 +399,7 @@ class Shapes:
 
     def _sorted_rules(self) -> tuple[dict[int, list[tuple[str, _Entry]]], list[tuple[int, Rule, list[Any]]]]:
         """Shapes that are a single slot, by height; and the rules that have conditions to choose, with their parts."""
-        closed: dict[Conditions, list[Choice]] = defaultdict(list)
+        closed: dict[Conditions, list[SlotFilling]] = defaultdict(list)
         opened = []
         for number, rule in enumerate(self._rules):
             if rule.symbol not in self._choices.conditional:
@@ -414,7 +414,7 @@ class Shapes:
         for key, choices in closed.items():
             symbol, atoms, size, terminals, height = key
             condition = self._types[symbol] in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
-            self.groups[key] = Group(tuple(choice.rules for choice in choices), condition)
+            self.groups[key] = SlotGroup(tuple(choice.rules for choice in choices), condition)
             leaf = self._values.leaf(key, 0)
             found[height].append((symbol, _Entry(leaf, (-1,), (key,), atoms, size, terminals, height)))
         return found, opened
@@ -428,17 +428,17 @@ class Shapes:
             for arg in e.args:
                 yield from self._parts(arg, above + 1)
         else:
-            by_size: dict[tuple[int, ...], list[Choice]] = defaultdict(list)
+            by_size: dict[tuple[int, ...], list[SlotFilling]] = defaultdict(list)
             for filling in self._choices.fillings(e, above, self._scope.max_depth):
                 by_size[filling[1:]].append(filling)
             yield [self._part(e, fillings) for fillings in by_size.values()]
 
-    def _part(self, e: Expression, fillings: list[Choice]) -> _Entry:
+    def _part(self, e: Expression, fillings: list[SlotFilling]) -> _Entry:
         rules, *measures = fillings[0]
         if not rules:  # nothing to choose
             return _Entry(self._values.leaf(e, None), (), (), 0, *measures)
         key = e, *measures
-        self.groups[key] = Group(tuple(filling.rules for filling in fillings), False)
+        self.groups[key] = SlotGroup(tuple(filling.rules for filling in fillings), False)
         return _Entry(self._values.leaf(key, 0), (-1,), (key,), 0, *measures)
 
     def _grown(self, number: int, rule: Rule, parts: Sequence[Any], height: int) -> Iterator[_Entry]:
@@ -507,7 +507,7 @@ class Shapes:
         if len(self._reached) > MOST_SHAPES:
             raise _too_many_shapes()
 
-    def _finished(self, start: str) -> list[Shape]:
+    def _finished(self, start: str) -> list[Template]:
         """The shapes of the start symbol: a formula and its negation make the same split."""
         best: dict[tuple[int, int], _Entry] = {}
         for entry in self._entries[start]:
@@ -517,11 +517,11 @@ class Shapes:
         found = [self._shape(entry) for entry in best.values()]
         return sorted(found, key=lambda shape: (shape.atoms, shape.size))
 
-    def _shape(self, entry: _Entry) -> Shape:
+    def _shape(self, entry: _Entry) -> Template:
         follows = [-1] * len(entry.slots)
         self._note_alike(entry.valued, follows)
         simple = self._simple(entry.valued)
-        return Shape(entry.items, entry.slots, entry.atoms, entry.size, tuple(follows), simple)
+        return Template(entry.items, entry.slots, entry.atoms, entry.size, tuple(follows), simple)
 
     def _note_alike(self, valued: Valued, follows: list[int]) -> None:
         """Note which slots may be exchanged: equal leaves of one conjunction."""

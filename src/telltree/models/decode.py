@@ -16,7 +16,7 @@ from telltree.models.document import (
     MOST_PARTS,
     BitsEntry,
     Branch,
-    Common,
+    CommonEntry,
     Document,
     FloorEntry,
     ForestDocument,
@@ -54,10 +54,10 @@ from telltree.search import SEARCHES, Proof
 from telltree.text import counted
 from telltree.tree.criterion import Bits, GiniSize
 from telltree.tree.growth import LookAhead, Optimal
-from telltree.tree.pruning_path import Front, Measured, Score
+from telltree.tree.pruning_path import Front, Measured, TreeScore
 from telltree.tree.target import Target
 from telltree.tree.training import Training
-from telltree.tree.tree import Condition, Floor, Found, Headline, Leaf, Node, RunnerUp, Tree
+from telltree.tree.tree import ClassRecall, Condition, Floor, Headline, Leaf, Node, RunnerUp, Tree
 
 LONG_GRAMMAR = 20_000
 """Words and signs; a longer one is read when it is first asked for."""
@@ -103,7 +103,7 @@ class _Read(NamedTuple):
     formulas: FormulaReader
 
     @classmethod
-    def of(cls, document: Common, functions: Sequence[UserFunction]) -> "_Read":
+    def of(cls, document: CommonEntry, functions: Sequence[UserFunction]) -> "_Read":
         if document.is_too_long():
             raise ModelFormatError(
                 f"{DAMAGED}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; write it "
@@ -235,7 +235,7 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
 
 
 def _floor(entry: FloorEntry) -> Floor:
-    before, after = (Found(found.recall, found.precision) for found in (entry.before, entry.after))
+    before, after = (ClassRecall(found.recall, found.precision) for found in (entry.before, entry.after))
     return Floor(entry.label, entry.floor, entry.factor, before, after)
 
 
@@ -264,7 +264,7 @@ def _front(whole: Tree, entry: FrontEntry | None) -> Front:
             f"{DAMAGED}: it has {counted(len(entry.scores), 'score')} for {counted(len(front), 'tree')}"
         )
     return front.scored(
-        [Score(one.share, one.error, _measured(one.balanced), _measured(one.behind)) for one in entry.scores]
+        [TreeScore(one.share, one.error, _measured(one.balanced), _measured(one.behind)) for one in entry.scores]
     )
 
 

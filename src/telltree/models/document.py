@@ -375,7 +375,7 @@ class Settings(Entry):
     random_state: Count | None
 
 
-class Common(Entry):
+class CommonEntry(Entry):
     """What files of trees and of forests have in common."""
 
     version: Literal[1]
@@ -416,7 +416,7 @@ class Common(Entry):
         return self.model_dump(exclude_defaults=True)
 
 
-class Document(Common):
+class Document(CommonEntry):
     """The whole file of a tree."""
 
     format: Literal["telltree model"]
@@ -433,7 +433,7 @@ class Document(Common):
         yield from self.front.tree if self.front else ()
 
 
-class ForestDocument(Common):
+class ForestDocument(CommonEntry):
     """The whole file of a forest."""
 
     format: Literal["telltree forest"]
@@ -454,7 +454,7 @@ class ForestDocument(Common):
 
 # ---- Bytes from any source to a checked document: bounded in size, and raising only our errors.
 
-Kind = TypeVar("Kind", bound=Common)
+Kind = TypeVar("Kind", bound=CommonEntry)
 _KINDS: dict[str, type[Document] | type[ForestDocument]] = {FORMAT: Document, FOREST: ForestDocument}
 MOST_BYTES = 16 << 20
 """A model of twenty thousand columns takes eight million."""

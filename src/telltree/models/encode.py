@@ -30,7 +30,7 @@ from telltree.panel.how_read import HowRead, StepLength, clock_of, joint_reading
 from telltree.panel.schema import TEXTS
 from telltree.search import SEARCHES, Proof
 from telltree.tree.criterion import Bits, GiniSize
-from telltree.tree.pruning_path import Score
+from telltree.tree.pruning_path import TreeScore
 from telltree.tree.tree import Floor, Headline, Leaf, Node, RunnerUp, Tree, Unknown
 
 _CANNOT = "this model cannot be saved"
@@ -210,7 +210,7 @@ def _front(model: Model, others: int) -> dict[str, Any] | None:
     return {"tree": list(_preorder(model.front.whole.root, others)), "scores": scores, "taken": taken}
 
 
-def _score(score: Score) -> dict[str, Any]:
+def _score(score: TreeScore) -> dict[str, Any]:
     further = {"balanced": score.balanced, "behind": score.behind}
     told = {name: measured._asdict() for name, measured in further.items() if measured is not None}
     return {"share": score.share, "error": score.error, **told}

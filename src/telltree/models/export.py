@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from telltree.errors import SettingsError
 
 
-class Target(NamedTuple):
+class ExportTarget(NamedTuple):
     """A language to write models in. Its writer is loaded when first used, so that naming all of them costs nothing."""
 
     module: str
@@ -19,16 +19,16 @@ class Target(NamedTuple):
     """The options of `export_model` that the writer takes."""
 
 
-TARGETS: Mapping[str, Target] = {
-    "text": Target("notations", "formula_text", "formulas that telltree reads"),
-    "latex": Target("notations", "latex", "formulas for papers"),
-    "dot": Target("notations", "dot", "a picture, for Graphviz"),
-    "json": Target("tables", "json_rules", "a table of rules"),
-    "csv": Target("tables", "csv_table", "the same"),
-    "markdown": Target("tables", "markdown_table", "the same"),
-    "stl": Target("stl", "stl", "signal temporal logic, for rtamt"),
-    "python": Target("python_module", "python_module", "a module that needs nothing but Python", takes=("time",)),
-    "sql": Target("sql", "sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),
+TARGETS: Mapping[str, ExportTarget] = {
+    "text": ExportTarget("notations", "formula_text", "formulas that telltree reads"),
+    "latex": ExportTarget("notations", "latex", "formulas for papers"),
+    "dot": ExportTarget("notations", "dot", "a picture, for Graphviz"),
+    "json": ExportTarget("tables", "json_rules", "a table of rules"),
+    "csv": ExportTarget("tables", "csv_table", "the same"),
+    "markdown": ExportTarget("tables", "markdown_table", "the same"),
+    "stl": ExportTarget("stl", "stl", "signal temporal logic, for rtamt"),
+    "python": ExportTarget("python_module", "python_module", "a module that needs nothing but Python", takes=("time",)),
+    "sql": ExportTarget("sql", "sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),
 }
 
 

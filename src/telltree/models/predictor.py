@@ -15,7 +15,7 @@ from telltree.logic import UserFunction
 from telltree.models.document import (
     Branch,
     ColumnEntry,
-    Common,
+    CommonEntry,
     Document,
     FunctionEntry,
     HowReadEntry,
@@ -78,19 +78,19 @@ def tree_of(document: Document, schema: Schema, root: Node | Leaf) -> Tree:
     )  # fmt: skip
 
 
-def known_schema(document: Common, schema: Schema) -> Schema:
+def known_schema(document: CommonEntry, schema: Schema) -> Schema:
     """The columns as trees have them: those that never changed are static."""
     still = frozenset(document.training.still)
     return Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
 
 
-def step_of(document: Common) -> StepLength | None:
+def step_of(document: CommonEntry) -> StepLength | None:
     """The length of a step in training, and its unit."""
     step = document.training.step
     return None if step is None else NamedStep(step.length, step.unit, step.clock)
 
 
-def target_of(document: Common) -> Target:
+def target_of(document: CommonEntry) -> Target:
     """What the model predicts: classes, or what another kind of target has written of itself."""
     if document.classes is not None and document.target is None:
         return read_target("classes", document.classes.model_dump())

@@ -93,7 +93,7 @@ _HEAD = """\
 
 def stl(exported: Exported) -> str:
     """Declarations of the signals, and one assertion per category; comments say what the signals are."""
-    writer = _Writer(exported.tree.schema, exported.missing, exported.tree.step)
+    writer = _StlWriter(exported.tree.schema, exported.missing, exported.tree.step)
     assertions = []
     for chosen in exported.categories:
         parts = [writer.truth(e) for e in chosen.formulas]
@@ -117,7 +117,7 @@ Source: TypeAlias = str | Expression
 
 
 @dataclass
-class _Writer:
+class _StlWriter:
     schema: Schema
     missing: Container[str] | None
     step: StepLength | None
@@ -320,7 +320,7 @@ def _replaced(e: Expression, part: Expression, value: float) -> Expression:
     return e if e.head in _GIVEN else Expression(e.head, tuple(_replaced(arg, part, value) for arg in e.args))
 
 
-_Said: TypeAlias = Callable[[_Writer, Expression], str]
+_Said: TypeAlias = Callable[[_StlWriter, Expression], str]
 _NO_COUNTS = "which cannot count"
 
 
@@ -329,7 +329,7 @@ def _joins(text: str) -> _Said:
 
 
 def _within(word: str) -> _Said:
-    def said(writer: _Writer, e: Expression) -> str:
+    def said(writer: _StlWriter, e: Expression) -> str:
         truth, (near, far) = writer.truth(e.args[0]), e.window
         first = int(min(near, FARTHEST))
         if math.isinf(far):  # monitors keep as many numbers as a window is long
@@ -339,7 +339,7 @@ def _within(word: str) -> _Said:
     return said
 
 
-def _compares(writer: _Writer, e: Expression) -> str:
+def _compares(writer: _StlWriter, e: Expression) -> str:
     return writer.compared(e)
 
 

@@ -22,7 +22,16 @@ from telltree.panel.open_files import MOST_LINE, File, line_by_line, refuse_fore
 from telltree.panel.rows import REMEDY, Plan, Use, has_no_names, unnamed
 from telltree.panel.schema import ColumnType, listed, unique_names
 from telltree.panel.store import Array
-from telltree.panel.text_columns import Cells, Clock, Expects, KeyColumn, PythonCells, TextColumn, TimeColumn, Writing
+from telltree.panel.text_columns import (
+    CellChunk,
+    Clock,
+    Expects,
+    KeyColumn,
+    PythonCells,
+    TextColumn,
+    TimeColumn,
+    Writing,
+)
 from telltree.text import counted
 
 # ---- CSV and similar files -> columns, a chunk of rows at a time.
@@ -203,7 +212,7 @@ GAPS = tuple(filter(says_missing, ("", "NA", "N/A", "<NA>", "NaN", "nan", "NAN",
 HEAD = 100  # cells that are tried first: it takes Arrow long to fail
 
 
-class ArrowCells(Cells):
+class ArrowCells(CellChunk):
     """Cells that Arrow has split. It reads what Python reads, or less; what it takes for a number or a date is one."""
 
     def __init__(self, array: Any) -> None:
@@ -271,15 +280,15 @@ class ArrowCells(Cells):
             return None
 
 
-class NumberCells(Cells):
+class NumberCells(CellChunk):
     """Cells that Arrow has split and read as numbers at once; their text is split only if somebody asks for it."""
 
-    def __init__(self, array: Any, text: Callable[[], Cells]) -> None:
+    def __init__(self, array: Any, text: Callable[[], CellChunk]) -> None:
         """Take an array of floats, null where a cell says that a value is missing."""
         self._array, self._split = array, text
 
     @cached_property
-    def _text(self) -> Cells:
+    def _text(self) -> CellChunk:
         return self._split()
 
     def __len__(self) -> int:
@@ -415,7 +424,7 @@ class _Table:
         """What to have Arrow read; where numbers may have a decimal comma or point, it cannot."""
         return Expects.TEXT if self.delimiter == ";" and column.expects is Expects.NUMBERS else column.expects
 
-    def _cells(self, text: bytes, place: str, table: Any, expected: Expects) -> Cells:
+    def _cells(self, text: bytes, place: str, table: Any, expected: Expects) -> CellChunk:
         found = table.column(place).combine_chunks()
         if expected is not Expects.NUMBERS:
             return ArrowCells(found)

@@ -25,7 +25,7 @@ from telltree.panel.store import MISSING, Array, Code, Flag, Index, Real, renumb
 # ---- An array that grows at its end.
 
 
-class Growing:
+class GrowingArray:
     """Values that come in chunks. They are not there twice, as they would be if the chunks were joined in the end."""
 
     def __init__(self, first: Array, room: int = 0, empty: Empty = np.empty) -> None:
@@ -68,7 +68,7 @@ class Expects(enum.Enum):
     NAMES = "words that occur again and again"
 
 
-class Cells(abc.ABC):
+class CellChunk(abc.ABC):
     """Text of some rows, in order. What says "or None" may give up on what it could have read: others then read it."""
 
     @abc.abstractmethod
@@ -100,7 +100,7 @@ class Cells(abc.ABC):
         return None
 
 
-class PythonCells(Cells):
+class PythonCells(CellChunk):
     """Cells that Python has split."""
 
     def __init__(self, cells: Sequence[str]) -> None:
@@ -272,7 +272,7 @@ class TextColumn:
         self._rounded = 0
         self._room = 0
         self._gaps = 0  # missing values before the type is known
-        self._values: Growing | None = None
+        self._values: GrowingArray | None = None
         self._seen: dict[str, int] = {}  # cell -> flag or code
         self._levels: list[str] = []
 
@@ -287,7 +287,7 @@ class TextColumn:
             return Expects.TEXT  # how whole numbers are written matters
         return Expects.NUMBERS if self._type is ColumnType.REAL else Expects.NAMES
 
-    def add(self, cells: Cells, place: Place, *, comma: bool = False) -> None:
+    def add(self, cells: CellChunk, place: Place, *, comma: bool = False) -> None:
         """Take the next cells; with `comma`, 1,5 is a number."""
         if not self._as_text and self._type in (None, ColumnType.REAL):
             numbers = cells.numbers(comma=comma)
@@ -306,21 +306,23 @@ class TextColumn:
             dtype = Flag if self._type is ColumnType.BOOLEAN else Code
             self._keep(np.array([self._seen[cell] for cell in distinct], dtype)[which])
 
-    def _begin_numbers(self, cells: Cells, numbers: Array, place: Place) -> None:
+    def _begin_numbers(self, cells: CellChunk, numbers: Array, place: Place) -> None:
         """Keep the first value of the column, which is a number."""
         if self._type is None:
             written = cells.at(range(int(np.argmin(np.isnan(numbers))) + 1))
             first = next(at for at, cell in enumerate(written) if not says_missing(cell))
             self._agree(ColumnType.REAL, written[first], functools.partial(place, first))
 
-    def _add_numbers(self, cells: Cells, numbers: Array, comma: bool) -> None:
+    def _add_numbers(self, cells: CellChunk, numbers: Array, comma: bool) -> None:
         self._whole = self._whole and not (cells.have(".") or (comma and cells.have(","))) and _are_whole(numbers)
         self._rounded += _count_rounded(cells, numbers)
         self._keep(numbers)
 
     def _keep(self, values: Array) -> None:
         if self._values is None:
-            self._values = Growing(nothing(self._type or ColumnType.REAL, self._gaps).array, self._room, self._empty)
+            self._values = GrowingArray(
+                nothing(self._type or ColumnType.REAL, self._gaps).array, self._room, self._empty
+            )
         self._values.add(values)
 
     def _sorted_out(self, distinct: Sequence[str], place: Place, comma: bool) -> dict[str, float]:
@@ -401,8 +403,8 @@ class TimeColumn:
         self._clock = clock
         self._room = 0
         self._dated: set[bool] = set()  # whether times were dates
-        self._values: Growing | None = None
-        self._month_first: Growing | None = None  # the same times read so, where they differ
+        self._values: GrowingArray | None = None
+        self._month_first: GrowingArray | None = None  # the same times read so, where they differ
         self._doubtful: tuple[str, datetime.datetime] | None = None  # a cell that may be two dates, and the first
         self._told: dict[bool, str] = {}  # whether the day comes first -> the cell that shows it, and its place
 
@@ -416,7 +418,7 @@ class TimeColumn:
         numbers = self._values is not None and self._values.kind == "f"
         return Expects.NUMBERS if numbers and self._clock.format is None else Expects.TEXT
 
-    def add(self, cells: Cells, place: Place, *, comma: bool = False) -> None:
+    def add(self, cells: CellChunk, place: Place, *, comma: bool = False) -> None:
         """Take the next cells."""
         at_once = self._at_once(cells, comma) if self._clock.format is None else None
         if at_once is not None:
@@ -467,16 +469,16 @@ class TimeColumn:
             return
         if month_first is not times and self._month_first is None:
             before = times[:0] if self._values is None else self._values.finish()
-            self._month_first = Growing(before, self._room, self._empty)
+            self._month_first = GrowingArray(before, self._room, self._empty)
         if self._month_first is not None:
             self._month_first.add(month_first)
         if self._values is None:
-            self._values = Growing(times, self._room, self._empty)
+            self._values = GrowingArray(times, self._room, self._empty)
         else:
             self._values.add(times)
 
     @staticmethod
-    def _at_once(cells: Cells, comma: bool) -> Array | None:
+    def _at_once(cells: CellChunk, comma: bool) -> Array | None:
         """Give the usual times: whole numbers, other numbers, or dates without offsets; None if they are others."""
         whole = cells.whole_numbers()
         if whole is not None:
@@ -551,7 +553,7 @@ def _are_whole(numbers: Array) -> bool:
     return bool((np.isnan(numbers) | (numbers == np.floor(numbers))).all())
 
 
-def _count_rounded(cells: Cells, numbers: Array) -> int:
+def _count_rounded(cells: CellChunk, numbers: Array) -> int:
     """Count the whole numbers that floats do not hold to the last digit."""
     if len(numbers) and numbers.min() > -EXACT and numbers.max() < EXACT:  # not so if some are missing
         return 0

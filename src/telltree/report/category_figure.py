@@ -19,8 +19,8 @@ from telltree.panel import ColumnType, Panel, Schema
 from telltree.report.record_figure import (
     GAP,
     Clocks,
+    FormulaVoice,
     Pane,
-    Voice,
     Wording,
     at_least,
     bands,
@@ -142,7 +142,9 @@ def _members(
     return _Members(panel, records, clocks(panel, records), looks, own, branches, decisive)
 
 
-def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequence[Pane]) -> tuple[Figure, list[Axes]]:
+def _frame(
+    category: Category, speaks: FormulaVoice, members: _Members, chosen: Sequence[Pane]
+) -> tuple[Figure, list[Axes]]:
     """The figure with heading and empty axes, and below them the key of the markers."""
     schema, drawn = members.panel.schema, len(members.records)
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
@@ -177,7 +179,7 @@ def _mark(number: int) -> Line2D:
     return Line2D([], [], marker=look(number).marker, markersize=5, **hollow(INK))
 
 
-def _draw_pane(ax: Axes, pane: Pane, members: _Members, speaks: Voice) -> None:
+def _draw_pane(ax: Axes, pane: Pane, members: _Members, speaks: FormulaVoice) -> None:
     schema, times = members.panel.schema, members.clocks.times
     values = [signal_values(members.panel, pane, record) for record in members.records]
     real = is_real(schema, pane)
@@ -308,7 +310,7 @@ def _assemble(
     *,
     others: Mapping[int, Any],
     draw: Draw,
-    speaks: Voice | None,
+    speaks: FormulaVoice | None,
     key: float = 0.0,
 ) -> tuple[Figure, float]:
     """The figure, and where in it a key may be placed."""

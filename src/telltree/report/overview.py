@@ -14,20 +14,20 @@ from telltree.search import Search
 from telltree.text import counted, percent
 from telltree.tree.class_target import ClassSummary
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
-from telltree.tree.pruning_path import Front, Score
-from telltree.tree.target import Scores
+from telltree.tree.pruning_path import Front, TreeScore
+from telltree.tree.target import TargetScores
 from telltree.tree.training import proved
 from telltree.tree.tree import Tree
 
 # ---- How well the tree's predictions agree with labels.
 
 
-def scores_of(subject: Subject) -> Scores | None:
+def scores_of(subject: Subject) -> TargetScores | None:
     """The scores on the records of the report; None if they have no labels."""
     return None if subject.labels is None else subject.labels.scores(subject.tree.summaries, subject.clusters - 1)
 
 
-def held_out_scores(tree: Tree, held_out: Any) -> Scores | None:
+def held_out_scores(tree: Tree, held_out: Any) -> TargetScores | None:
     """The scores on held-out records, given as (panel, labels)."""
     if held_out is None:
         return None
@@ -50,7 +50,7 @@ class Size:
 
     categories: int
     words: int
-    score: Score | None
+    score: TreeScore | None
     worth: float | None
     """The bits of labels that its least worthy branch saves, for each bit that it takes to say."""
     own: bool
@@ -58,7 +58,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SizeTable:
     """The trees of a front, or some of them: the smallest, the largest and the report's own among them."""
 
     rows: tuple[Size, ...]
@@ -104,7 +104,7 @@ class Unseen:
         }
 
 
-def sizes_of(subject: Subject) -> tuple[Sizes | None, Unseen | None]:
+def sizes_of(subject: Subject) -> tuple[SizeTable | None, Unseen | None]:
     """The trees to choose from, if there are several, and how well the report's own does, if known."""
     front = getattr(subject.fitted, "front_", None)
     if not isinstance(front, Front):
@@ -116,10 +116,12 @@ def sizes_of(subject: Subject) -> tuple[Sizes | None, Unseen | None]:
     score, whole = None if own is None else own.score, subject.tree.summary
     # the scores of a front are shares of right answers, which only classes have
     unseen = _unseen(subject, score, whole) if score is not None and isinstance(whole, ClassSummary) else None
-    return (Sizes(rows, len(steps) - len(rows), [] if own is None else own.remarks) if len(steps) > 1 else None), unseen
+    return (
+        SizeTable(rows, len(steps) - len(rows), [] if own is None else own.remarks) if len(steps) > 1 else None
+    ), unseen
 
 
-def _unseen(subject: Subject, score: Score, whole: ClassSummary) -> Unseen:
+def _unseen(subject: Subject, score: TreeScore, whole: ClassSummary) -> Unseen:
     records = whole.support
     spread = score.share * (1 - score.share)
     low, high = wilson(score.share, round(spread / score.error**2) if score.error else records)
@@ -176,11 +178,11 @@ class Facts:
     """Labels that the tree has never seen."""
     glossary: tuple[tuple[str, str], ...]
     """What the words mean that are said of the target."""
-    given: Scores | None
-    held_out: Scores | None
+    given: TargetScores | None
+    held_out: TargetScores | None
     unseen: Unseen | None
     """The result of cross-validation; None if there are held-out records, which tell more."""
-    sizes: Sizes | None
+    sizes: SizeTable | None
     missing: int
     table: tuple[ColumnFact, ...]
     columns_more: int

@@ -117,7 +117,7 @@ def _compared(e: Expression) -> tuple[Expression, Threshold] | None:
     return None
 
 
-class Voice(NamedTuple):
+class FormulaVoice(NamedTuple):
     """How a figure words formulas: as they are written, or in English, and with how many digits."""
 
     schema: Schema
@@ -171,7 +171,7 @@ class Voice(NamedTuple):
         return f"{name} ({column.unit})" if column.unit else name
 
 
-def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | None, style: Style) -> Voice:
+def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | None, style: Style) -> FormulaVoice:
     """How to speak of formulas over the columns of a schema or a tree.
 
     Missing values are mentioned only for columns that miss some in the panel; without a panel, for those that did when
@@ -186,9 +186,9 @@ def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | No
     schema = known.schema if isinstance(known, Tree) else known
     if panel is not None:
         missing = {name for name, count in panel.missing().items() if count}
-        return Voice(schema, wording, digits, missing, panel.step, style)
+        return FormulaVoice(schema, wording, digits, missing, panel.step, style)
     missed, step = (known.missing, known.step) if isinstance(known, Tree) else (None, None)
-    return Voice(schema, wording, digits, missed, step, style)
+    return FormulaVoice(schema, wording, digits, missed, step, style)
 
 
 def told_size(category: Category) -> str:
@@ -500,7 +500,7 @@ _ACROSS = _WIDE - _LEFT - _RIGHT
 _MOST_PANES, _KEYS_A_LINE = 16, 5
 
 
-class _Run(NamedTuple):
+class _NamedRun(NamedTuple):
     """The name of a category, where there is room for it."""
 
     middle: float
@@ -515,7 +515,7 @@ class _Shown(NamedTuple):
     values: NDArray[Any]
     real: bool
     fill: dict[int, Any]
-    runs: list[_Run]
+    runs: list[_NamedRun]
     keys: dict[str, int]
     """The codes that no run has room to name, with their names."""
 
@@ -569,7 +569,7 @@ def plot_record(
     return figure
 
 
-def _label(row: Held, speaks: Voice) -> str:
+def _label(row: Held, speaks: FormulaVoice) -> str:
     which = "" if row.which is None else f", {speaks.formula(row.which)}"
     return f"{row.branch}: {speaks.formula(row.part)}{which}"
 
@@ -591,7 +591,7 @@ def _panes(panel: Panel, branches: Sequence[Branch], columns: Iterable[str] | No
     return [by_name.get(name, Pane(Expression(attribute(panel.schema[name])), ())) for name in names], 0
 
 
-def _shown(pane: Pane, panel: Panel, record: int, at: NDArray[np.float64], speaks: Voice) -> _Shown:
+def _shown(pane: Pane, panel: Panel, record: int, at: NDArray[np.float64], speaks: FormulaVoice) -> _Shown:
     if pane.column is not None and pane.column not in speaks.schema:
         speaks = speaks._replace(schema=panel.schema)
     words, values = speaks.signal(pane), signal_values(panel, pane, record)
@@ -603,7 +603,7 @@ def _shown(pane: Pane, panel: Panel, record: int, at: NDArray[np.float64], speak
     unnamed = dict.fromkeys(code for _, _, code in runs(values))
     for start, stop, code in runs(values):
         if (sides[stop] - sides[start]) / inch > width(drawable(names[code]), SMALL) + 0.12:
-            written.append(_Run(float(sides[start] + sides[stop]) / 2, drawable(names[code])))
+            written.append(_NamedRun(float(sides[start] + sides[stop]) / 2, drawable(names[code])))
             unnamed.pop(code, None)
     if panel.schema[pane.column].type is ColumnType.BOOLEAN:  # grey or not: false or true
         unnamed = {code: None for code in unnamed if code < 0}

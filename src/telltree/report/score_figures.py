@@ -36,7 +36,7 @@ from telltree.report.style import (
     write,
 )
 from telltree.search import Found, Moment
-from telltree.tree.pruning_path import Front, Measured, Pruning, Score
+from telltree.tree.pruning_path import Front, Measured, Pruning, TreeScore
 from telltree.tree.tree import Tree
 
 # ---- The confusion matrix: which classes are mistaken for which.
@@ -151,7 +151,7 @@ def plot_front(model_or_front: Any) -> Figure:
     return figure
 
 
-def _deciding(score: Score) -> Measured:
+def _deciding(score: TreeScore) -> Measured:
     """What sizes were compared by; files of an older telltree have accuracy alone."""
     return score.balanced or Measured(score.share, score.error)
 

@@ -45,7 +45,7 @@ LEADING = 1.25  # line spacing, relative to the font size
 Looks = dict[str, Any]  # style arguments for matplotlib
 
 
-class Look(NamedTuple):
+class MarkStyle(NamedTuple):
     """The style that tells one of many things from the others; 42 things differ in colour or pattern."""
 
     colour: str
@@ -57,10 +57,10 @@ class Look(NamedTuple):
     marker: str
 
 
-def look(number: int) -> Look:
+def look(number: int) -> MarkStyle:
     """The style of the thing with this number, counted from 0."""
     pick = [series[number % len(series)] for series in (COLOURS, INKS, HATCHES, LINES, MARKERS)]
-    return Look(*pick)
+    return MarkStyle(*pick)
 
 
 def tint(colour: str, share: float) -> tuple[float, float, float]:

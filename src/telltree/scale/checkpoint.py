@@ -28,7 +28,7 @@ from telltree.search.archive import Candidate, OfSize, moments
 from telltree.search.search import Found, Proof, Remember
 from telltree.search.state import Given, State, together
 from telltree.tree.induction import Ledger
-from telltree.tree.split_search import Answer, Asking, Question, Said, Task
+from telltree.tree.split_search import Asking, NodeTask, Question, ShownFormula, SplitResult
 from telltree.tree.tree import Leaf
 
 # ---- What a search found, as plain arrays, and back: finished searches are kept like unfinished ones.
@@ -120,7 +120,7 @@ def _candidates(given: Given, name: str, fitness: str) -> tuple[Candidate, ...]:
 # ---- What came of a node, as plain arrays, and back.
 
 
-def answer_state(answer: Answer, task: Task) -> State:
+def answer_state(answer: SplitResult, task: NodeTask) -> State:
     """The answer of a node that was searched; its leaf follows from its records."""
     assert answer.search is not None
     state = together(search=found_state(answer.search))
@@ -141,12 +141,12 @@ def answer_state(answer: Answer, task: Task) -> State:
     )
 
 
-def answer_of(state: State, task: Task, asking: Asking) -> Answer:
+def answer_of(state: State, task: NodeTask, asking: Asking) -> SplitResult:
     """The answer of a node; CheckpointError if the state cannot be one of it."""
     given = Given(state, asking.grammar, asking.search.max_depth)
     leaf, found = Leaf(asking.labels[task.members].summary()), found_of(given.part("search"))
     if "formula" not in state:
-        return Answer(leaf, found)
+        return SplitResult(leaf, found)
     true, rows = given.array("true", np.uint8, len(task.members)) != 0, given.rows("found")
     if found.best is None or len(rows.lengths) != 1 or true.all() or not true.any():
         raise CheckpointError("a question does not split the records of its node")
@@ -155,7 +155,7 @@ def answer_of(state: State, task: Task, asking: Asking) -> Answer:
     fitness, gain, margin = given.array("figures", np.float64, 3).tolist()
     said = _said(given, state, formula, asking)
     sides = task.members[true], task.members[~true]
-    return Answer(leaf, found, Question(formula, derivation, *sides, fitness, gain, margin, said))
+    return SplitResult(leaf, found, Question(formula, derivation, *sides, fitness, gain, margin, said))
 
 
 def _said_state(asked: Question) -> State:
@@ -167,13 +167,13 @@ def _said_state(asked: Question) -> State:
     return {"said": np.frombuffer(text.encode(), np.uint8), "unknown": np.array([opposite, unknown, goes], np.int64)}
 
 
-def _said(given: Given, state: State, formula: Formula, asking: Asking) -> Said | None:
+def _said(given: Given, state: State, formula: Formula, asking: Asking) -> ShownFormula | None:
     if ("said" in state) != asking.unknown:
         raise CheckpointError("a question does not say what becomes of unknown answers")
     if not asking.unknown:
         return None
     opposite, unknown, goes = given.array("unknown", np.int64, 3).tolist()
-    return Said(_formula(given, asking, "said") or formula, bool(opposite), unknown, bool(goes))
+    return ShownFormula(_formula(given, asking, "said") or formula, bool(opposite), unknown, bool(goes))
 
 
 def _formula(given: Given, asking: Asking, name: str = "formula") -> Formula | None:
@@ -198,7 +198,7 @@ _MOST_HEAD = 1 << 20
 _TYPES = ("<i4", "<i8", "<u8", "<f8", "|u1")
 
 
-class Place(NamedTuple):
+class NodePlace(NamedTuple):
     """What something is known of: tree 0 is that of all records, others are those of folds."""
 
     tree: int
@@ -216,12 +216,12 @@ def content_of(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
     return content
 
 
-def line_of(place: Place, state: State) -> bytes:
+def line_of(place: NodePlace, state: State) -> bytes:
     """The line of a place."""
     return _written({**place._asdict(), "arrays": {name: _array_out(array) for name, array in state.items()}})
 
 
-def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[Place, bytes]]:
+def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[NodePlace, bytes]]:
     """What the file is of, and the line of each place."""
     try:
         with open(path, "rb") as file:
@@ -282,9 +282,9 @@ def _about(head: bytes) -> dict[str, str]:
     return about
 
 
-def _place(line: bytes) -> Place:
+def _place(line: bytes) -> NodePlace:
     found = _object(line)
-    place = Place._make(found.get(name) for name in Place._fields)
+    place = NodePlace._make(found.get(name) for name in NodePlace._fields)
     if type(place.tree) is not int or type(place.node) is not int or type(place.finished) is not bool:
         raise CheckpointError("it is damaged: a line does not say which node it is of")
     return place
@@ -338,8 +338,8 @@ class Checkpoint:
     def __init__(self, path: Name) -> None:
         """Read the file, if it is there; find out whether it can be written."""
         self._path, self._about = Path(path), dict[str, str]()
-        self._lines: dict[Place, bytes] = {}
-        self._made: dict[Place, Callable[[], State]] = {}
+        self._lines: dict[NodePlace, bytes] = {}
+        self._made: dict[NodePlace, Callable[[], State]] = {}
         self._lock, self._next, self._warned = threading.RLock(), time.monotonic() + EVERY, False
         try:
             require_writable(path)
@@ -366,12 +366,12 @@ class Checkpoint:
         """The ledger of a tree."""
         return _TreeLedger(self, number)
 
-    def state(self, place: Place) -> State | None:
+    def state(self, place: NodePlace) -> State | None:
         """What the file held of a place."""
         line = self._lines.get(place)
         return None if line is None else state_of(line)
 
-    def remember(self, place: Place, make: Callable[[], State]) -> None:
+    def remember(self, place: NodePlace, make: Callable[[], State]) -> None:
         """Keep what `make` makes; it is called when the file is written, which is now if it is time for that."""
         with self._lock:
             due = time.monotonic() >= self._next
@@ -406,20 +406,20 @@ class _TreeLedger(Ledger):
     def __init__(self, checkpoint: Checkpoint, tree: int) -> None:
         self._checkpoint, self._tree = checkpoint, tree
 
-    def answer(self, task: Task, asking: Asking) -> Answer | None:
-        state = self._checkpoint.state(Place(self._tree, task.number, finished=True))
+    def answer(self, task: NodeTask, asking: Asking) -> SplitResult | None:
+        state = self._checkpoint.state(NodePlace(self._tree, task.number, finished=True))
         return None if state is None else answer_of(state, task, asking)
 
-    def under_way(self, task: Task, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
-        place = Place(self._tree, task.number, finished=False)
+    def under_way(self, task: NodeTask, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
+        place = NodePlace(self._tree, task.number, finished=False)
         state = self._checkpoint.state(place)
         if state is not None and not np.array_equal(state.pop(_CUTS, _UNSAID), cuts):
             state = None  # it was on another number of workers: the node begins again
         return state, lambda make: self._checkpoint.remember(place, lambda: {_CUTS: cuts, **make()})
 
-    def finished(self, task: Task, answer: Answer) -> None:
+    def finished(self, task: NodeTask, answer: SplitResult) -> None:
         if answer.search is not None:
-            place = Place(self._tree, task.number, finished=True)
+            place = NodePlace(self._tree, task.number, finished=True)
             self._checkpoint.remember(place, lambda: answer_state(answer, task))
 
 

@@ -15,7 +15,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import deepest
 from telltree.grammar.fill_templates import Sweep, fill_slots, swept
 from telltree.grammar.random_streams import FREE
-from telltree.grammar.templates import Counted, Scope, Shape, Shapes
+from telltree.grammar.templates import Counted, Scope, Shapes, Template
 from telltree.search.search import Proof, Search, Task, in_words
 from telltree.search.state import Given, State, together
 
@@ -260,7 +260,7 @@ class Sweeping:
             self._floors = self._bounds(sweep, shape, self._knows)
         sweep.hopeless[:] = self._floors > self._hope.needed(shape.size)
 
-    def _bounds(self, sweep: Sweep, shape: Shape, knows: Knowing) -> NDArray[np.float64]:
+    def _bounds(self, sweep: Sweep, shape: Template, knows: Knowing) -> NDArray[np.float64]:
         """For all that may fill a slot, the least fitness of formulas with it."""
         assert shape.simple is not None
         _, kind, slots, negated = shape.simple

@@ -32,7 +32,7 @@ class Pool(NamedTuple):
     """How many members each side of a question must have."""
     impurity: float
     unit: float
-    """See `Whole`."""
+    """See `TreeCost`."""
     logs: NDArray[np.float64]
     """lgamma(n + 1/classes) and lgamma(n + 1) for each number n of records, if these are all that is ever asked for."""
 

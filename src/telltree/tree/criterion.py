@@ -299,7 +299,7 @@ class BitsOf:
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class TreeCost:
     """What leaves and questions cost; less is better."""
 
     prices: NDArray[np.float64]
@@ -323,7 +323,7 @@ class Whole:
         return self.impurity * (total - float(np.sum(weights.astype(np.float64) ** 2)) / total) if total else 0.0
 
 
-def whole_of(fitness: Fitness, grammar: Grammar, labels: Labels, node: Labels | None = None) -> Whole:
+def whole_of(fitness: Fitness, grammar: Grammar, labels: Labels, node: Labels | None = None) -> TreeCost:
     """What trees of formulas of this grammar cost for all these records; SettingsError if the fitness does not say.
 
     `node`: the records of the node below which they grow, if that is not the root: impurity is a mean over these.
@@ -332,12 +332,12 @@ def whole_of(fitness: Fitness, grammar: Grammar, labels: Labels, node: Labels | 
     if isinstance(fitness, Bits):
         require_classes(fitness, labels)
         prices = fitness.price_for(len(labels)) * np.array(grammar.bits(LARGEST))
-        return Whole(prices, 0.0, len(labels) / int(labels.totals().sum()), "bits")
+        return TreeCost(prices, 0.0, len(labels) / int(labels.totals().sum()), "bits")
     if isinstance(fitness, GiniSize) and fitness.gini == "weighted":
         require_classes(fitness, labels)
         each = fitness.w2 / len(here) if fitness.per_record else fitness.w2
         most = 256  # rules of a derivation
-        return Whole(each * np.arange(most + 1.0), fitness.w1 / int(here.totals().sum()), 0.0, "of fitness")
+        return TreeCost(each * np.arange(most + 1.0), fitness.w1 / int(here.totals().sum()), 0.0, "of fitness")
     raise SettingsError(
         f"what a whole tree costs is known for Bits() and for GiniSize(gini='weighted'), not for {fitness!r:.200}; "
         "give one of these as fitness, or leave growth out"

@@ -20,7 +20,7 @@ from telltree.search.state import State
 from telltree.tree.criterion import Bits, Fitness, sized_for
 from telltree.tree.growth import LookAhead, Optimal
 from telltree.tree.out_of_core import local_bench
-from telltree.tree.split_search import Answer, Asking, Bench, Limits, NodeProgress, Task
+from telltree.tree.split_search import Asking, Bench, Limits, NodeProgress, NodeTask, SplitResult
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, Tree
 
@@ -78,18 +78,18 @@ class Interruption:
 class Ledger:
     """Remembers nothing."""
 
-    def answer(self, task: Task, asking: Asking) -> Answer | None:
+    def answer(self, task: NodeTask, asking: Asking) -> SplitResult | None:
         """What came of a node before; None if it must be asked."""
         return None
 
-    def under_way(self, task: Task, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
+    def under_way(self, task: NodeTask, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
         """The state from which the search of a node goes on, and who is told its later ones.
 
         A state has hashes of splits, so it is of use only where the records are cut into shards alike.
         """
         return None, None
 
-    def finished(self, task: Task, answer: Answer) -> None:
+    def finished(self, task: NodeTask, answer: SplitResult) -> None:
         """Told what came of a node, unless that was cut short."""
 
 
@@ -144,7 +144,7 @@ class Induction:
             )  # fmt: skip
             benches = [bench for _ in range(self.nodes_at_once) for bench in self._benches(panel, grammar)]
 
-            def ask(task: Task, bench: Bench) -> Answer:
+            def ask(task: NodeTask, bench: Bench) -> SplitResult:
                 answer = self.ledger.answer(task, asking)
                 if answer is None:
                     answer = asking.ask(task, bench, *self.ledger.under_way(task, bench.cuts))
@@ -153,7 +153,7 @@ class Induction:
                         self.ledger.finished(task, answer)
                 return answer
 
-            answers = _all_answers(Task(1, np.arange(len(panel))), ask, benches)
+            answers = _all_answers(NodeTask(1, np.arange(len(panel))), ask, benches)
             grown, optimum = answers, None
             if isinstance(self.growth, Optimal) and not interruption.asked:
                 from telltree.tree.optimal import regrown  # few trees are grown so
@@ -189,13 +189,13 @@ class Learned(NamedTuple):
     interrupted: bool
 
 
-Ask = Callable[[Task, Bench], Answer]
+Ask = Callable[[NodeTask, Bench], SplitResult]
 
 
-def _all_answers(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, Answer]:
+def _all_answers(first: NodeTask, ask: Ask, benches: Sequence[Bench]) -> dict[int, SplitResult]:
     """The results of a node and all below it, by node number; as many at once as there are benches."""
     if len(benches) == 1:
-        answers, pending = dict[int, Answer](), [first]
+        answers, pending = dict[int, SplitResult](), [first]
         while pending:
             task = pending.pop()
             answers[task.number] = ask(task, benches[0])
@@ -204,10 +204,10 @@ def _all_answers(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, A
     return _answers_side_by_side(first, ask, benches)
 
 
-def _answers_side_by_side(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, Answer]:
+def _answers_side_by_side(first: NodeTask, ask: Ask, benches: Sequence[Bench]) -> dict[int, SplitResult]:
     """The same with a thread pool, one thread per bench; of one that serves several nodes there are as many."""
-    answers, pending, free = dict[int, Answer](), [first], list(benches)
-    running: dict[Future[Answer], tuple[Task, Bench]] = {}
+    answers, pending, free = dict[int, SplitResult](), [first], list(benches)
+    running: dict[Future[SplitResult], tuple[NodeTask, Bench]] = {}
     with ThreadPoolExecutor(len(benches)) as pool:
         while pending or running:
             while pending and free:
@@ -221,7 +221,7 @@ def _answers_side_by_side(first: Task, ask: Ask, benches: Sequence[Bench]) -> di
     return answers
 
 
-def _grown(answers: dict[int, Answer], asking: Asking) -> Node | Leaf:
+def _grown(answers: dict[int, SplitResult], asking: Asking) -> Node | Leaf:
     """Build the tree from all answers, from the leaves upwards."""
     made: dict[int, Node | Leaf] = {}
     for number, answer in sorted(answers.items(), reverse=True):

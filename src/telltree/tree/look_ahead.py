@@ -13,7 +13,7 @@ from telltree.grammar import Derivation
 from telltree.grammar.derivation import Population
 from telltree.search import Found
 from telltree.tree.branch_and_bound import Pool, best_two_levels
-from telltree.tree.criterion import Whole
+from telltree.tree.criterion import TreeCost
 from telltree.tree.target import Labels
 
 # ---- The pool: the questions between which trees may choose, each with other answers than the rest.
@@ -60,7 +60,7 @@ def pooled(
     return Questions([derivation for derivation, _ in found.values()], np.array([truth for _, truth in found.values()]))
 
 
-def pool_of(questions: Questions, labels: Labels, whole: Whole, least: int) -> Pool:
+def pool_of(questions: Questions, labels: Labels, whole: TreeCost, least: int) -> Pool:
     """The same as compiled code wants them, with what the records are worth."""
     groups, worth = labels.groups()
     kinds = len(groups) if worth is None else 0
@@ -101,7 +101,7 @@ def _logs(records: int, classes: int) -> NDArray[np.float64]:
 
 
 def best_ahead(
-    first: Derivation, found: Found, most: int, engine: OfPopulations, labels: Labels, *, whole: Whole, least: int
+    first: Derivation, found: Found, most: int, engine: OfPopulations, labels: Labels, *, whole: TreeCost, least: int
 ) -> Derivation | None:
     """Of `first` and the best that were found, up to `most`, the question that costs least with those below it.
 

@@ -46,7 +46,7 @@ def centred(
         return formula
     answers = formulas.truth([formula])[0]
     for path in paths:
-        place = Place(formula, path, formulas)
+        place = ConstantPlace(formula, path, formulas)
         gap = None if late() else _Gap(place, answers, late).bounds()
         if gap is not None:
             moved = place.moved(roundest(*gap))
@@ -97,7 +97,7 @@ def _with_constant(e: Expression, path: Path, value: float) -> Expression:
     return Expression(e.head, (*e.args[:place], changed, *e.args[place + 1 :]))
 
 
-class Place:
+class ConstantPlace:
     """The place of a constant in a formula: a comparison, given by the path to it."""
 
     def __init__(self, formula: Expression, path: Path, formulas: OfFormulas) -> None:
@@ -134,7 +134,7 @@ class Place:
 class _Gap:
     """The range of values of its signal in which a comparison's constant can move without changing an answer."""
 
-    def __init__(self, place: Place, answers: NDArray[np.bool_], late: Callable[[], bool]) -> None:
+    def __init__(self, place: ConstantPlace, answers: NDArray[np.bool_], late: Callable[[], bool]) -> None:
         self._place, self._formulas, self._own = place, place.formulas, place.atom
         self._answers, self._late = answers, late
 
@@ -260,7 +260,7 @@ def best_thresholds(
     for _ in range(_ROUNDS):
         before = formula
         for path in movable(formula, columns):
-            place = Place(formula, path, formulas)
+            place = ConstantPlace(formula, path, formulas)
             if late():
                 return formula
             if place.turns_once:
@@ -270,7 +270,7 @@ def best_thresholds(
     return formula
 
 
-def _moved(place: Place, splits: Splits, least: float) -> tuple[Expression, float]:
+def _moved(place: ConstantPlace, splits: Splits, least: float) -> tuple[Expression, float]:
     """The formula with its constant in the best gap, and the least fitness met so far, by which gaps are measured."""
     points = place.turning_points()
     order = np.argsort(points, kind="stable")

@@ -16,7 +16,7 @@ from telltree.errors import SettingsError
 from telltree.panel.schema import listed
 from telltree.text import counted
 from telltree.tree.class_target import ClassSummary, ClassTarget
-from telltree.tree.tree import Floor, Found, Leaf, Node, Tree
+from telltree.tree.tree import ClassRecall, Floor, Leaf, Node, Tree
 
 _BEYOND = 1.01  # times the weight that ties, where no other leaf is left to be told apart from
 
@@ -53,11 +53,11 @@ class _Leaves:
     def of(cls, leaves: Sequence[ClassSummary]) -> "_Leaves":
         return cls(np.array([leaf.counts for leaf in leaves]), np.array([leaf.weights for leaf in leaves]))
 
-    def found(self, factors: NDArray[np.float64], k: int) -> Found:
+    def found(self, factors: NDArray[np.float64], k: int) -> ClassRecall:
         """The recall and the precision of a class if classes weigh so many times as much."""
         told = np.argmax(self.weights * factors, axis=1) == k
         hits, taken = self.counts[told, k].sum(), self.counts[told].sum()
-        return Found(float(hits / self.counts[:, k].sum()), float(hits / taken) if taken else None)
+        return ClassRecall(float(hits / self.counts[:, k].sum()), float(hits / taken) if taken else None)
 
     def least(self, factors: NDArray[np.float64], k: int, floor: float) -> float:
         """The least factor of a class that reaches its floor, in the middle between the leaves it sets apart."""

@@ -7,13 +7,13 @@ import numpy as np
 from telltree.grammar import Derivation
 from telltree.grammar.derivation import Population
 from telltree.tree.branch_and_bound import best_tree
-from telltree.tree.criterion import Whole, whole_of
+from telltree.tree.criterion import TreeCost, whole_of
 from telltree.tree.growth import Optimal
 from telltree.tree.look_ahead import Bools, Questions, in_turn, pool_of, pooled
-from telltree.tree.split_search import Answer, Asking, Bench, Task
+from telltree.tree.split_search import Asking, Bench, NodeTask, SplitResult
 from telltree.tree.tree import Leaf, Optimum
 
-Answers = dict[int, Answer]
+Answers = dict[int, SplitResult]
 """What came of each node, by its number."""
 
 
@@ -58,10 +58,10 @@ def _questions(greedy: Answers, most: int, asking: Asking, bench: Bench) -> Ques
 
 def _answers(asked: Mapping[int, int], questions: Questions, greedy: Answers, asking: Asking, bench: Bench) -> Answers:
     """What comes of each node if it asks for this question of the pool; where greedy growth asks the same, that."""
-    grown, pending = Answers(), [Task(1, np.arange(len(asking.panel)))]
+    grown, pending = Answers(), [NodeTask(1, np.arange(len(asking.panel)))]
     while pending:
         task = pending.pop()
-        answer = Answer(Leaf(asking.labels[task.members].summary()))
+        answer = SplitResult(Leaf(asking.labels[task.members].summary()))
         if task.number in asked:
             wanted = questions.derivations[asked[task.number]]
             known = greedy.get(task.number, answer)
@@ -73,7 +73,7 @@ def _answers(asked: Mapping[int, int], questions: Questions, greedy: Answers, as
     return grown
 
 
-def _asks(answer: Answer, wanted: Derivation, task: Task) -> bool:
+def _asks(answer: SplitResult, wanted: Derivation, task: NodeTask) -> bool:
     """Whether a node asked for this, of the same records."""
     asked = answer.question
     if asked is None or asked.found != wanted:
@@ -81,9 +81,9 @@ def _asks(answer: Answer, wanted: Derivation, task: Task) -> bool:
     return np.array_equal(np.sort(np.concatenate([asked.true, asked.false])), task.members)
 
 
-def _cost(answers: Answers, whole: Whole, asking: Asking) -> float:
+def _cost(answers: Answers, whole: TreeCost, asking: Asking) -> float:
     """What a tree costs."""
-    cost, pending = 0.0, [Task(1, np.arange(len(asking.panel)))]
+    cost, pending = 0.0, [NodeTask(1, np.arange(len(asking.panel)))]
     while pending:
         task = pending.pop()
         answer = answers[task.number]

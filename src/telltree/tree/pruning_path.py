@@ -26,7 +26,7 @@ class Measured(NamedTuple):
         return f"{self.share:.3f} ± {self.error:.3f}"
 
 
-class Score(NamedTuple):
+class TreeScore(NamedTuple):
     """How well a tree did on unseen records."""
 
     share: float
@@ -46,7 +46,7 @@ class Pruning:
     tree: Tree
     price: float
     """The lowest price of a bit of a formula for which this tree is the best."""
-    score: Score | None = None
+    score: TreeScore | None = None
     """How well it did in cross-validation, if there was any."""
     worth: float | None = None
     """The bits of labels that its least worthy branch saves for each bit that it takes to say: the price at which it
@@ -104,7 +104,7 @@ class Front(tuple[Pruning, ...]):
         larger = (replace(step, worth=smaller.price) for smaller, step in pairwise(steps))
         return cls([steps[0], *larger])
 
-    def scored(self, scores: Sequence[Score]) -> "Front":
+    def scored(self, scores: Sequence[TreeScore]) -> "Front":
         """The same trees, with their scores."""
         return Front(replace(step, score=score) for step, score in zip(self, scores, strict=True))
 

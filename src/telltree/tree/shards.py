@@ -44,7 +44,7 @@ class Opening(NamedTuple):
     """Groups to count that were handed over already."""
 
 
-class Call(NamedTuple):
+class ShardRequest(NamedTuple):
     """A question about a node, for one shard: a method of its evaluator, and what it is given."""
 
     node: int
@@ -74,7 +74,7 @@ class Shard:
         while len(self._open) > _NODES_KEPT:
             self._open.popitem(last=False)
 
-    def answer(self, call: Call) -> Any:
+    def answer(self, call: ShardRequest) -> Any:
         """What the evaluator of a node says."""
         if call.node not in self._open:
             raise NotOpenError
@@ -98,7 +98,7 @@ class Message(NamedTuple):
     """A question for a shard, and the node that it is about, if the shard may not know it yet."""
 
     shard: int
-    call: Call
+    call: ShardRequest
     opening: Opening | None
     open_first: bool
 
@@ -190,7 +190,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         """What a method of `Evaluator` returns for each shard; `own` is its last argument, if shards differ in that."""
         givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
         messages = [
-            Message(shard, Call(self._node, question, its, **more), opening, not self._known)
+            Message(shard, ShardRequest(self._node, question, its, **more), opening, not self._known)
             for shard, its, opening in zip(self._shards, givens, self._openings, strict=True)
         ]
         self._known = True

@@ -197,7 +197,7 @@ class NodeProgress(NamedTuple):
     """In cross-validation, the number of the fold and how many there are."""
 
 
-class Task(NamedTuple):
+class NodeTask(NamedTuple):
     """A node to ask about: its number, and its records by their positions, in ascending order."""
 
     number: int
@@ -208,14 +208,14 @@ class Task(NamedTuple):
         """Branches from the root."""
         return self.number.bit_length() - 1
 
-    def below(self, answer: "Answer") -> "list[Task]":
+    def below(self, answer: "SplitResult") -> "list[NodeTask]":
         """The nodes that a question leads to, the true side first."""
         if answer.question is None:
             return []
-        return [Task(2 * self.number, answer.question.true), Task(2 * self.number + 1, answer.question.false)]
+        return [NodeTask(2 * self.number, answer.question.true), NodeTask(2 * self.number + 1, answer.question.false)]
 
 
-class Said(NamedTuple):
+class ShownFormula(NamedTuple):
     """The formula of a question as it is said, or its opposite, and what becomes of records whose answer is unknown."""
 
     formula: Formula
@@ -237,11 +237,11 @@ class Question(NamedTuple):
     fitness: float
     gain: float
     margin: float
-    said: Said | None = None
+    said: ShownFormula | None = None
     """How it is said, if answers may be unknown."""
 
 
-class Answer(NamedTuple):
+class SplitResult(NamedTuple):
     """The result for a node: the leaf that it is without a question, and the question, if one is worth asking."""
 
     leaf: Leaf
@@ -408,12 +408,14 @@ class Asking:
         """Columns that have one value in each record."""
         return unchanging(self.panel)
 
-    def ask(self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None) -> Answer:
+    def ask(
+        self, task: NodeTask, bench: Bench, state: State | None = None, remember: Remember | None = None
+    ) -> SplitResult:
         """What comes of a node; `state` and `remember` are handed to its search."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
         leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, limits.min_members)
         if self.stop() or labels.settled or task.depth >= limits.max_depth or too_few:
-            return Answer(leaf)
+            return SplitResult(leaf)
         here = self._here(task, bench)
         found = self.search.run(
             self.grammar,
@@ -429,26 +431,26 @@ class Asking:
         if here.tried_by is not here.objective:
             found = replace(found, proof=None)  # which goes by what means the same if nothing is unknown
         if found.best is None:
-            return Answer(leaf, found)
+            return SplitResult(leaf, found)
         ties = Ties(here.criterion, limits.max_depth - task.depth - 1, here.late)
         best, margin = chosen(found, here.engine, self.grammar, labels, ties)
         found = replace(found, runners_up=_with_chosen(best, found.runners_up, here.objective))
         if self.look_ahead is not None and ties.levels:
             ahead = self._ahead(best, found, self.look_ahead.pool, task, here)
-            return Answer(leaf, found, None if ahead is None else self.question(ahead, task, bench))
+            return SplitResult(leaf, found, None if ahead is None else self.question(ahead, task, bench))
         asked = self._asked(best, margin, task, here)
         if not self._worth(here.criterion, asked):
-            return Answer(leaf, found)
-        return Answer(leaf, found, self._kept(asked, task, bench, here))
+            return SplitResult(leaf, found)
+        return SplitResult(leaf, found, self._kept(asked, task, bench, here))
 
-    def question(self, found: Derivation, task: Task, bench: Bench) -> Question:
+    def question(self, found: Derivation, task: NodeTask, bench: Bench) -> Question:
         """What a node asks if that is to be this formula, whatever it is worth."""
         here = self._here(task, bench)
         alone = Population.of([found], self.grammar.has_random_constants)
         asked = self._asked(found, float(here.engine.margins(alone)[0]), task, here)
         return self._kept(asked, task, bench, here)
 
-    def _ahead(self, best: Derivation, found: Found, pool: int, task: Task, here: _Here) -> Derivation | None:
+    def _ahead(self, best: Derivation, found: Found, pool: int, task: NodeTask, here: _Here) -> Derivation | None:
         """The question that is best together with those below it."""
         from telltree.tree.criterion import whole_of
         from telltree.tree.look_ahead import best_ahead  # few trees are grown so
@@ -457,7 +459,7 @@ class Asking:
         whole = whole_of(self.fitness, self.grammar, self.labels, labels)
         return best_ahead(best, found, pool, here.engine, labels, whole=whole, least=least)
 
-    def _here(self, task: Task, bench: Bench) -> _Here:
+    def _here(self, task: NodeTask, bench: Bench) -> _Here:
         late, labels = self._lateness(), self.labels[task.members]
         criterion = fitness_at(self._criterion, len(task.members))
         engine: OfPopulations = bench.engine(task.members)
@@ -470,7 +472,7 @@ class Asking:
         )
         return _Here(engine, objective, SettledObjective(objective) if unsure else objective, criterion, late)
 
-    def _asked(self, found: Derivation, margin: float, task: Task, here: _Here) -> Question:
+    def _asked(self, found: Derivation, margin: float, task: NodeTask, here: _Here) -> Question:
         """The question as it was found."""
         alone = Population.of([found], self.grammar.has_random_constants)
         truth, fitness = here.engine.truth(alone)[0], float(here.objective(alone, np.arange(1)).fitness[0])
@@ -498,7 +500,7 @@ class Asking:
         end = math.inf if given is None else begun + given + max(1.0, 0.04 * given)
         return lambda: self.stop() or time.monotonic() >= end
 
-    def _kept(self, asked: Question, task: Task, bench: Bench, here: _Here) -> Question:
+    def _kept(self, asked: Question, task: NodeTask, bench: Bench, here: _Here) -> Question:
         """The question with the formula to keep, and its margin.
 
         Parts that decide nothing for these records are dropped, and constants move to the best gap, and to its middle,
@@ -519,7 +521,7 @@ class Asking:
             asked = asked._replace(formula=Formula(kept), margin=float(formulas.margins([kept])[0]))
         return asked._replace(said=self._said(kept, formulas)) if isinstance(formulas, SettledFormulas) else asked
 
-    def _said(self, kept: Expression, formulas: SettledFormulas) -> Said:
+    def _said(self, kept: Expression, formulas: SettledFormulas) -> ShownFormula:
         """The formula or its complement, whichever reads better, in normal form; as it stands if that would send some
         records elsewhere: where both sides are as many, the side of unknown answers depends on what is called yes.
         """
@@ -528,10 +530,10 @@ class Asking:
         asked, said = formulas.settled([kept, better])
         if not np.array_equal(asked.truth ^ opposite, said.truth):
             better, opposite, said = kept, False, asked
-        return Said(Formula(better), opposite, said.unknown, said.goes)
+        return ShownFormula(Formula(better), opposite, said.unknown, said.goes)
 
     def _exactly(
-        self, asked: Question, kept: Expression, task: Task, formulas: OfFormulas, here: _Here
+        self, asked: Question, kept: Expression, task: NodeTask, formulas: OfFormulas, here: _Here
     ) -> tuple[Question, Expression]:
         """The question and its formula with constants where it is fittest; as before if it is not worth asking then."""
         labels = self.labels[task.members]
@@ -545,7 +547,7 @@ class Asking:
         better = asked._replace(true=task.members[truth], false=task.members[~truth], fitness=fitness, gain=gain)
         return (better, moved) if self._worth(here.criterion, better) else (asked, kept)
 
-    def node(self, answer: Answer, true: Node | Leaf, false: Node | Leaf) -> Node:
+    def node(self, answer: SplitResult, true: Node | Leaf, false: Node | Leaf) -> Node:
         """The node for a question, with these subtrees.
 
         It asks for the formula or its complement, whichever reads better, in normal form, unless it is to stay as it
@@ -574,7 +576,7 @@ class Asking:
         formula = Formula(better)
         return replace(node, formula=formula, true=sides[0], false=sides[1], found=None if formula == found else found)
 
-    def _report(self, task: Task) -> Callable[[Progress], None] | None:
+    def _report(self, task: NodeTask) -> Callable[[Progress], None] | None:
         tell = self.progress
         if tell is None:
             return None

@@ -111,7 +111,7 @@ class Words(NamedTuple):
     """Which members they are: "Whose label is another class"."""
 
 
-class Scores(Protocol):
+class TargetScores(Protocol):
     """How well predictions agree with labels."""
 
     @property
@@ -291,7 +291,7 @@ class Labels(Protocol):
     def strangers(self, target: Any) -> Sequence[Any]:
         """Labels that a tree with this target has never seen."""
 
-    def scores(self, leaves: Sequence[Any], places: Ints) -> Scores:
+    def scores(self, leaves: Sequence[Any], places: Ints) -> TargetScores:
         """How well what is predicted, by the summary at each record's place, agrees with them."""
 
 

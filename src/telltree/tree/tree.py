@@ -26,7 +26,7 @@ from telltree.tree.target import Summary, Target
 # ---- What became of a floor for the recall of a class.
 
 
-class Found(NamedTuple):
+class ClassRecall(NamedTuple):
     """How well a class is found."""
 
     recall: float
@@ -44,9 +44,9 @@ class Floor:
     """The least share of its records that shall be found."""
     factor: float
     """How many times as much its records weigh in the leaves as they did."""
-    before: Found
+    before: ClassRecall
     """Without it."""
-    after: Found
+    after: ClassRecall
     """With it."""
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from telltree.text import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from telltree.experiments import Experiment, Progress
+    from telltree.experiments import Experiment, RunProgress
 
 
 class ExperimentName(enum.StrEnum):
@@ -180,12 +180,12 @@ def _draw(found: "Experiment", folder: Path, data: Path | None, records: int, *,
 
 
 @contextmanager
-def _watching() -> "Iterator[Callable[[Progress], None]]":
+def _watching() -> "Iterator[Callable[[RunProgress], None]]":
     """A bar on a terminal; otherwise a line now and then."""
     with bar(left=False) as shown:
         task = shown.add_task("running", total=1.0, remark="") if shown else None
 
-        def show(event: "Progress") -> None:
+        def show(event: "RunProgress") -> None:
             left = "" if event.seconds_left is None else f", about {_duration(event.seconds_left)} left"
             far = f"{event.done} of {counted(event.total, 'run')}{left}"
             if shown is not None and task is not None:

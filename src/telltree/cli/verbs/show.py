@@ -77,12 +77,12 @@ def _more(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
 
 
 def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
-    from telltree.explain.categories import Said, Telling, open_in_training, sentence
+    from telltree.explain.categories import CategoryText, Telling, open_in_training, sentence
     from telltree.text import counted
 
     leaf, branches = tree.leaves[rule.cluster - 1]
     whole, *steps = (
-        Said(
+        CategoryText(
             sentence(some, tree.schema, tree.missing, style=style, step=tree.step),
             doubt=None if doubt is None else str(doubt),
         )

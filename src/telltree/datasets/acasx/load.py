@@ -244,7 +244,7 @@ class Acasx(NamedTuple):
     y: NDArray[np.str_]
 
 
-class Whole(NamedTuple):
+class EncounterTable(NamedTuple):
     """Encounters as they were read: every column over all steps, one record after another."""
 
     columns: Mapping[str, NDArray[Any]]
@@ -282,16 +282,16 @@ def find_acasx() -> Path | None:
     return next((home for home in homes() if any(place.is_file() for place in _files(home))), None)
 
 
-def _sample() -> Whole:
+def _sample() -> EncounterTable:
     columns, ids, nmac = read_sample()
     steps = len(next(iter(columns.values()))) // len(ids)
-    return Whole(columns, np.full(len(ids), steps), ids, nmac)
+    return EncounterTable(columns, np.full(len(ids), steps), ids, nmac)
 
 
-def _read(path: Path) -> Whole:
+def _read(path: Path) -> EncounterTable:
     for place in _files(path):
         if place.is_file() and place.name == META:
-            return Whole(*read_folder(place.parent, tuple(schema())))
+            return EncounterTable(*read_folder(place.parent, tuple(schema())))
         if place.is_file():
             return _read_parquet(place)
     told = "" if path.exists() else ", which does not exist"
@@ -307,16 +307,16 @@ def _files(path: Path) -> list[Path]:
     return [path, *(path / name for name in names)]
 
 
-def _read_parquet(path: Path) -> Whole:
+def _read_parquet(path: Path) -> EncounterTable:
     names = list(schema())
     panel, y = read(path, id="encounter", time="t", label="nmac", columns=names)
     if y is None or not set(np.unique(y).tolist()) <= {True, False}:
         raise DataError(f"{path}: the column nmac must be true or false")
     columns = {name: panel.stacked(name) for name in names}
-    return Whole(columns, np.asarray(panel.lengths), np.asarray(panel.ids, np.int64), np.asarray(y, np.bool_))
+    return EncounterTable(columns, np.asarray(panel.lengths), np.asarray(panel.ids, np.int64), np.asarray(y, np.bool_))
 
 
-def _cut_lengths(whole: Whole) -> NDArray[np.int64]:
+def _cut_lengths(whole: EncounterTable) -> NDArray[np.int64]:
     """How many steps lie more than BEFORE seconds before the closest approach; all of a record that was already cut.
 
     The closest approach is where vertical separation plus a fifth of the horizontal range is smallest, the authors'

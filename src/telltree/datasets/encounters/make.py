@@ -65,7 +65,7 @@ FIRSTS = ("none", "1", "2")
 ORDERS = ("1 above", "2 above", "level")
 
 
-class Kind(NamedTuple):
+class PhysicalKind(NamedTuple):
     """A physical quantity: its unit, and the constants worth asking about."""
 
     unit: str | None
@@ -77,20 +77,20 @@ def _both_ways(*values: float) -> tuple[float, ...]:
 
 
 KINDS = {
-    "altitude": Kind("ft", tuple(range(4_000, 22_001, 1_000))),
-    "vertical rate": Kind("ft/s", _both_ways(5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80)),
-    "vertical acceleration": Kind("ft/s²", _both_ways(2, 4, 6, 8, 10, 12, 14)),
-    "vertical distance": Kind("ft", _both_ways(50, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500)),
-    "heading": Kind("°", tuple(range(-180, 181, 30))),
-    "turn rate": Kind("°/s", _both_ways(0.1, 0.2, 0.3, 0.4)),
-    "ground speed": Kind("ft/s", tuple(range(250, 701, 50))),
-    "position": Kind("ft", _both_ways(5_000, 10_000, 15_000, 20_000, 30_000, 40_000)),
-    "range": Kind("ft", (250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 15_000, 20_000, 30_000)),
-    "range rate": Kind("ft/s", _both_ways(50, 100, 200, 400, 600, 800, 1_000, 1_200)),
-    "bearing": Kind("°", tuple(range(-180, 181, 30))),
-    "time": Kind("s", (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40)),
-    "number of advisories": Kind(None, (1, 2, 3, 4, 5, 6)),
-    "worth": Kind(None, _both_ways(0.001, 0.003, 0.01, 0.03, 0.1, 0.3)),
+    "altitude": PhysicalKind("ft", tuple(range(4_000, 22_001, 1_000))),
+    "vertical rate": PhysicalKind("ft/s", _both_ways(5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80)),
+    "vertical acceleration": PhysicalKind("ft/s²", _both_ways(2, 4, 6, 8, 10, 12, 14)),
+    "vertical distance": PhysicalKind("ft", _both_ways(50, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500)),
+    "heading": PhysicalKind("°", tuple(range(-180, 181, 30))),
+    "turn rate": PhysicalKind("°/s", _both_ways(0.1, 0.2, 0.3, 0.4)),
+    "ground speed": PhysicalKind("ft/s", tuple(range(250, 701, 50))),
+    "position": PhysicalKind("ft", _both_ways(5_000, 10_000, 15_000, 20_000, 30_000, 40_000)),
+    "range": PhysicalKind("ft", (250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 15_000, 20_000, 30_000)),
+    "range rate": PhysicalKind("ft/s", _both_ways(50, 100, 200, 400, 600, 800, 1_000, 1_200)),
+    "bearing": PhysicalKind("°", tuple(range(-180, 181, 30))),
+    "time": PhysicalKind("s", (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40)),
+    "number of advisories": PhysicalKind(None, (1, 2, 3, 4, 5, 6)),
+    "worth": PhysicalKind(None, _both_ways(0.001, 0.003, 0.01, 0.03, 0.1, 0.3)),
 }
 """Thresholds with a scale and resolution that suit each kind of real attribute."""
 
