@@ -280,8 +280,8 @@ def witness(program, part, step, steps, margins):
 
 def extreme(program, part, step, steps, margins):
     """The first step whose margin is that of what looks along time from a step, which has a step to look at."""
-    t = max(step + program.near[part], 0)
-    while margins[program.one[part]][t] != margins[part][step]:
+    t, last = max(step + program.near[part], 0), min(step + program.far[part], steps - 1)
+    while t < last and margins[program.one[part]][t] != margins[part][step]:
         t += 1
     return t
 

@@ -268,8 +268,7 @@ def way_of(
     while isinstance(node, Node):
         turn = _turn(node.formula, aligned, record, doubtful, margins, style=style)
         if style == "plain":
-            claim = node.formula.expression if turn.holds else Expression(NOT, (node.formula.expression,))
-            wanted = conditions_of([claim], tree.schema, doubtful, tree.step)
+            wanted = conditions_of([_claim(node.formula, turn.holds)], tree.schema, doubtful, tree.step)
             turn = replace(turn, vacuous=bool(wanted) and not truth_of(wanted, aligned[[record]]).all())
         why = why_unknown_at(node, aligned[[record]])
         if why is not None:
@@ -318,11 +317,10 @@ def _turn(
     evidence = margins.evidence(formula.expression, [record])
     holds, step, distance = bool(evidence.truth[0]), int(evidence.steps[0]), evidence.distance(0)
     times = panel.times(record)
-    said = formula.expression if holds else Expression(NOT, (formula.expression,))
     return Turn(
         formula=formula,
         holds=holds,
-        english=english(said, panel.schema, missing, style=style, step=panel.step),
+        english=english(_claim(formula, holds), panel.schema, missing, style=style, step=panel.step),
         step=step,
         time=None if times is None else float(times[step]),
         date=date_text(panel, record, step, iso=True),
@@ -331,6 +329,11 @@ def _turn(
         unit=distance.unit,
         distance=distance_text(distance, panel),
     )
+
+
+def _claim(formula: Formula, holds: bool) -> Expression:
+    """The formula, or its negation, whichever is true."""
+    return formula.expression if holds else Expression(NOT, (formula.expression,))
 
 
 def _moment(panel: Panel, record: int, step: int) -> str:
