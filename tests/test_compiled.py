@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -82,6 +83,18 @@ def test_a_change_to_a_helper_is_seen_by_the_kernels_it_is_compiled_into(tmp_pat
     assert changed != drawn
     helper.write_text(source, encoding="utf-8")
     assert run_it()[0] == drawn
+
+
+def test_packages_left_out_of_the_digest_have_no_part_in_any_kernel():
+    package = Path(kernel_cache.__file__).parent
+    sources = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    defining = {path for path, text in sources.items() if re.search(r"from telltree\.compiled import|\bnjit\b", text)}
+    assert len(defining) > 10
+    left_out = "|".join(sorted(kernel_cache.WITHOUT_KERNELS))
+    for path in defining:
+        assert path.relative_to(package).parts[0] not in kernel_cache.WITHOUT_KERNELS, path
+        imports = re.findall(r"^(?:from|import) .*", sources[path], re.MULTILINE)
+        assert not [line for line in imports if re.match(rf"from telltree\.({left_out})\b", line)], path
 
 
 def test_kernels_of_another_version_of_numba_are_not_used(own_cache, monkeypatch):
