@@ -55,7 +55,7 @@ def test_every_text_for_terminals(data, model):
     clean(model.tree_.outline(formulas=True))
     clean(english(model.tree_.root.formula, panel.schema))
     clean(english(model.tree_.root.formula, panel.schema, style="paper"))
-    answer = panel.ask(model.tree_.root.formula, y)
+    answer = telltree.ask(panel, model.tree_.root.formula, y)
     clean(str(answer))
     clean(str(answer.explain(0)))
 
@@ -124,6 +124,6 @@ def test_escapes_say_the_same():
     assert json.loads(visible_json(json.dumps(ODD, ensure_ascii=False))) == ODD
     assert json.loads(level_text(ODD)) == ODD
     panel = Panel.from_frame(pd.DataFrame({"id": [1], ODD: [1.0]}), id="id")
-    assert panel.ask(f"F({name_text(ODD)} > 0)").members.tolist() == [1]
+    assert telltree.ask(panel, f"F({name_text(ODD)} > 0)").members.tolist() == [1]
     [[cell]] = csv.reader(io.StringIO(visible("a\x00b")))
     assert cell == "a\\x00b"

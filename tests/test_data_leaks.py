@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from telltree import DataError, DataWarning, GiniSize, GrammarTreeClassifier, MonteCarlo, Panel, read, scan
+from telltree import DataError, DataWarning, GiniSize, GrammarTreeClassifier, MonteCarlo, Panel, ask, read, scan
 from telltree.cli.app import app
 from telltree.panel.leaks import leaks
 
@@ -210,7 +210,7 @@ def test_columns_that_do_not_change_within_records_are_static(data, form):
     moving = function(source, **ROWS, label="outcome", schema={"age": {"static": False}}).panel
     assert not moving.schema["age"].static
     assert [panel.column("age")[k] for k in (0, 5)] == [moving.column("age")[k] for k in (0, 5)]
-    told = panel.ask("age is above 50", y)
+    told = ask(panel, "age is above 50", y)
     assert "at some point" not in str(told)
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
 
+from telltree import ask
 from telltree.engine import Formula
 from telltree.errors import DataError
 from telltree.explain import Margins, decisive_step, decisive_steps
@@ -227,7 +228,7 @@ def test_an_until_that_is_false_came_nearest(text, holds, how):
 
 def test_ask_explains_where_an_until_came_nearest():
     panel = Panel.from_arrays([np.array([[1.0], [7.5], [3.0]]), np.array([[1.0], [9.0], [3.0]])], columns=["x"])
-    answer = panel.ask("until(x < 8, x > 8)")
+    answer = ask(panel, "until(x < 8, x > 8)")
     assert answer.positions.tolist() == [1]
     assert answer.explain(0).when == "came nearest at step 1"
-    assert str(panel.ask("next(next(x < 5))").explain(0)).endswith("decided at step 2: x is 3")
+    assert str(ask(panel, "next(next(x < 5))").explain(0)).endswith("decided at step 2: x is 3")

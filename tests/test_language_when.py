@@ -198,10 +198,10 @@ def test_explanations_tell_when():
     panel = panel_of(period=2.0, time_unit="h")
     formula = Formula.parse("F(elapsed() > 3)", panel.schema)
     assert decisive_step(formula, panel, 0) == 2
-    answer = panel.ask("the record lasts more than 3 h")
+    answer = telltree.ask(panel, "the record lasts more than 3 h")
     assert answer.positions.tolist() == [0, 2]
     assert "first held at 4 h" in str(answer.explain(0))
-    rise = panel.ask("at some point x rises by more than 5 within 2 h")
+    rise = telltree.ask(panel, "at some point x rises by more than 5 within 2 h")
     assert (str(rise.formula), rise.positions.tolist()) == ("F((x - min[0, 1](x)) > 5)", [0, 2])
     assert "first held at 6 h (step 3)" in str(rise.explain(0))
 

@@ -10,7 +10,17 @@ from class_trees import class_leaf, class_tree
 from everywhere import COLUMNS
 from strategies import derived, draw_case
 
-from telltree import DataError, Formula, Grammar, GrammarError, GrammarTreeClassifier, MonteCarlo, Panel, user_function
+from telltree import (
+    DataError,
+    Formula,
+    Grammar,
+    GrammarError,
+    GrammarTreeClassifier,
+    MonteCarlo,
+    Panel,
+    ask,
+    user_function,
+)
 from telltree.engine.population import Engine
 from telltree.errors import SpeechError
 from telltree.explain import Margins, decisive_steps, english
@@ -143,7 +153,7 @@ def test_a_window_may_be_written_in_seconds():
     assert str(Grammar.parse("Start ::= F[0 s, [1 s, 2 s]](change(x, 1 s) > 0)", panel)) == (
         "Start ::= F[0, [2, 4]](change(x, 2) > 0)\n"
     )
-    assert panel.ask("F[0 s, 1 s](x = 1)").positions.tolist() == [0, 1, 2]
+    assert ask(panel, "F[0 s, 1 s](x = 1)").positions.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

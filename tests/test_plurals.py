@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from telltree import Column, Formula, Panel, Schema
+from telltree import Column, Formula, Panel, Schema, ask
 from telltree.explain import english
 from telltree.tree.out_of_core import Shares
 from telltree.tree.tree import Optimum
@@ -26,7 +26,7 @@ def test_questions_that_answer_differently(pool, said):
 
 def test_one_more_class():
     panel = Panel.from_arrays([np.array([[float(i)]]) for i in range(26)], columns=["x"])
-    told = str(panel.ask("F(x >= 0)", [f"c{i % 13:02}" for i in range(26)]))
+    told = str(ask(panel, "F(x >= 0)", [f"c{i % 13:02}" for i in range(26)]))
     assert "  and 1 more class with as many or fewer" in told
 
 

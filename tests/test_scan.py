@@ -117,9 +117,9 @@ def test_answers_are_the_same(tmp_path):
     assert model.predict_proba(scanned).tolist() == model.predict_proba(read).tolist()
     assert str(categorize(model.tree_, scanned, y)) == str(categorize(model.tree_, read, y))
     question = "at some point x is above 1 while mode is up"
-    assert scanned.ask(question, y).to_dict() == read.ask(question, y).to_dict()
+    assert telltree.ask(scanned, question, y).to_dict() == telltree.ask(read, question, y).to_dict()
     rises = "F(change(x, 2) > 0.5 and abs(x) < 2)"
-    assert scanned.ask(rises, y).to_dict() == read.ask(rises, y).to_dict()
+    assert telltree.ask(scanned, rises, y).to_dict() == telltree.ask(read, rises, y).to_dict()
     pages = [model.report(panel, y, tmp_path / name).read_text() for panel, name in ((scanned, "s"), (read, "r"))]
     assert pages[0] == pages[1]
 

@@ -99,7 +99,7 @@ def speakers(model, panel, labels, tmp_path):
     yield lambda style: model.report(panel, labels, page, style=style)
     yield lambda style: tree.outline(style=style)
     yield lambda style: tree_html(tree, style=style)
-    yield lambda style: panel.ask("F(speed > 2)", style=style)
+    yield lambda style: telltree.ask(panel, "F(speed > 2)", style=style)
     yield lambda style: explain.way_of(tree, panel, 0, style=style)
     yield lambda style: explain.turn_of(tree.root.said, panel, 0, style=style)
     yield lambda style: Asked.by([tree], style=style)
@@ -162,7 +162,7 @@ def test_answers_speak_the_papers_english():
     records = [[[1.0], [3.0]], [[1.0], [1.0]], [[float("nan")], [1.0]]]
     panel = Panel.from_arrays(records, columns=["speed"], layout="steps, columns")
     for missing in ("false", "unknown"):
-        answer = panel.ask("at some point speed is above 2", missing=missing, style="paper")
+        answer = telltree.ask(panel, "at some point speed is above 2", missing=missing, style="paper")
         assert answer.positions.tolist() == [0]
         assert str(answer).startswith("at some point, [speed] is greater than 2")
         assert answer.to_dict()["english"] == answer.english

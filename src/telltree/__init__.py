@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.estimators import PanelMaker as PanelMaker
     from telltree.estimators import TemporalFeatures as TemporalFeatures
     from telltree.estimators import load as load
+    from telltree.explain import ask as ask
     from telltree.grammar import Derivation as Derivation
     from telltree.grammar import Grammar as Grammar
     from telltree.logic import user_function as user_function
@@ -79,6 +80,7 @@ _HOMES = {
     "PanelMaker": "estimators",
     "TemporalFeatures": "estimators",
     "load": "estimators",
+    "ask": "explain",
     "export_model": "models.export",
     "Derivation": "grammar",
     "Grammar": "grammar",

@@ -7,7 +7,7 @@ from functools import partial
 from html import escape
 from itertools import pairwise
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,6 @@ from telltree.panel.store import Array, Index, Real, Store, Taken, align_codes, 
 from telltree.panel.text_columns import Clock
 from telltree.panel.wide import read_wide
 from telltree.text import clip, counted, visible
-
-if TYPE_CHECKING:
-    from telltree.explain.ask import Answer
-
 
 # ---- Many records, column by column: an immutable view of shared row arrays.
 
@@ -479,16 +475,6 @@ class Panel:
         if self.origin is not None and self.how_read.every is None:  # who reads them again can do so once
             parts = dataclasses.replace(parts, origin=self.origin.of(self._positions))
         return Panel._whole(parts, self.how_read.resampled(every, how))
-
-    def ask(self, question: Any, y: Any = None, **options: Any) -> "Answer":
-        """Return the `telltree.explain.Answer` to a question, in plain English or as a formula; `y` are labels.
-
-        `panel.ask("at some point pressure is below 2.8 bar while the valve is open")`. The options are those of
-        `telltree.explain.ask`.
-        """
-        from telltree.explain.ask import ask
-
-        return ask(self, question, y, **options)
 
     def to_frame(
         self,
