@@ -23,7 +23,7 @@ from oracle_form import judged
 
 from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.datasets import make_encounters
-from telltree.explain import Margins
+from telltree.explain import Robustness
 from telltree.report import report_html
 
 ONE, REPORT, PROGRAM = 0.001, 0.3, 0.7
@@ -73,7 +73,7 @@ def _one_record(formula: Formula, panel: Panel, repeats: int) -> Row:
 
 
 def _evidence(formula: Formula, panel: Panel, repeats: int) -> Row:
-    margins, (plain, records) = Margins(panel), _plain(formula, panel, JUDGED)
+    margins, (plain, records) = Robustness(panel), _plain(formula, panel, JUDGED)
     margins.evidence(formula.expression)
     judge = Naive(records, {})
 
@@ -93,7 +93,7 @@ def _evidence(formula: Formula, panel: Panel, repeats: int) -> Row:
         "one formula, all that is told of a record: truth, decisive step, margin, distance",
         "",
         f"{1e6 * ours:.1f} µs a record",
-        f"`Margins.evidence` of {len(panel)} records in one walk; best of {repeats}",
+        f"`Robustness.evidence` of {len(panel)} records in one walk; best of {repeats}",
         ratio=ours / theirs,
         peer=f"naive judge {1000 * theirs:.1f} ms a record",
     )

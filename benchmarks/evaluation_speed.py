@@ -14,7 +14,7 @@ from timing import in_turn, seconds
 from two_atoms import Setting, engine_for, for_peer, setting, two_classes
 from walks import STEPS
 
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 
 TARGET = 60
 MEMORY_TARGET = 2.0
@@ -48,10 +48,10 @@ def _compare(records: int, columns: int, formulas: int, sample: int, repeats: in
     blocked, whole = prepare(steps, starts), prepare(steps, starts, records)
     chosen = range(sample)
     asked = for_peer(where, chosen)
-    engine = engine_for(where)
-    _same_answers(where, engine, blocked, asked)
-    _same_answers(where, engine, whole, asked)
-    best = _measure(where, engine, (blocked, whole), asked, repeats)
+    evaluator = engine_for(where)
+    _same_answers(where, evaluator, blocked, asked)
+    _same_answers(where, evaluator, whole, asked)
+    best = _measure(where, evaluator, (blocked, whole), asked, repeats)
     what = f"two-atom formulas, {records:,} records × {STEPS} steps × {columns} attributes"
     ratio = best.blocked / best.telltree
     peer = (
@@ -75,26 +75,30 @@ def _compare(records: int, columns: int, formulas: int, sample: int, repeats: in
 
 
 def _measure(
-    where: Setting, engine: Engine, peers: tuple[Sequence[Block], Sequence[Block]], asked: list[TwoAtoms], repeats: int
+    where: Setting,
+    evaluator: PopulationEvaluator,
+    peers: tuple[Sequence[Block], Sequence[Block]],
+    asked: list[TwoAtoms],
+    repeats: int,
 ) -> Best:
-    masks, population = two_classes(engine), where.population
+    masks, population = two_classes(evaluator), where.population
     everything, few = np.arange(len(population.lengths)), np.arange(min(FEW, len(population.lengths)))
     # The other kinds may be put together from what is known of each atom, record by record; this one never.
     kinds = for_peer(where, everything.tolist())
     alone = np.array([i for i, kind in enumerate(kinds) if kind[:2] == ("F", "and")])
-    engine.evaluate(population, everything, masks)  # makes the planes
+    evaluator.evaluate(population, everything, masks)  # makes the planes
 
     def peer(blocks: Sequence[Block]) -> Callable[[int], float]:
         return lambda _: seconds(lambda: evaluate_prepared(blocks, asked)) / len(asked)
 
     def telltree(_: int) -> float:
-        return seconds(lambda: engine.evaluate(population, everything, masks)) / len(everything)
+        return seconds(lambda: evaluator.evaluate(population, everything, masks)) / len(everything)
 
     def joint(_: int) -> float:
-        return seconds(lambda: engine.evaluate(population, alone, masks)) / len(alone)
+        return seconds(lambda: evaluator.evaluate(population, alone, masks)) / len(alone)
 
     def generation(_: int) -> float:
-        return seconds(lambda: engine.evaluate(population, few, masks)) / len(few)
+        return seconds(lambda: evaluator.evaluate(population, few, masks)) / len(few)
 
     def first(_: int) -> float:
         return seconds(lambda: engine_for(where).evaluate(population, everything, masks)) / len(everything)
@@ -102,12 +106,14 @@ def _measure(
     return Best(*in_turn(repeats, [peer(peers[0]), peer(peers[1]), telltree, joint, generation, first]))
 
 
-def _same_answers(where: Setting, engine: Engine, blocks: Sequence[Block], asked: list[TwoAtoms]) -> None:
+def _same_answers(
+    where: Setting, evaluator: PopulationEvaluator, blocks: Sequence[Block], asked: list[TwoAtoms]
+) -> None:
     """Speed means nothing unless both say the same: each answer, and the counts of the very call that is timed."""
     theirs = evaluate_prepared(blocks, asked)
-    wrong = (engine.truth(where.population.take(np.arange(len(asked)))) != theirs).any(axis=1)
-    masks = two_classes(engine)
-    counts = engine.evaluate(where.population, np.arange(len(where.population.lengths)), masks).counts[: len(asked)]
+    wrong = (evaluator.truth(where.population.take(np.arange(len(asked)))) != theirs).any(axis=1)
+    masks = two_classes(evaluator)
+    counts = evaluator.evaluate(where.population, np.arange(len(where.population.lengths)), masks).counts[: len(asked)]
     wrong |= (counts != np.stack([theirs[:, 0::2].sum(axis=1), theirs[:, 1::2].sum(axis=1)], axis=1)).any(axis=1)
     if wrong.any():
         first = asked[int(np.flatnonzero(wrong)[0])]

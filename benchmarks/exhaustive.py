@@ -6,10 +6,10 @@ import numpy as np
 from auslan import hard2_labels, load
 from results import Row
 
-from telltree import Bits, Exhaustive, GiniSize, Grammar, Panel
-from telltree.engine.population import Engine
+from telltree import MDL, Exhaustive, GiniSize, Grammar, Panel
+from telltree.engine.population import PopulationEvaluator
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.criterion import Fitness, prepared
+from telltree.tree.criterion import Criterion, prepared
 from telltree.tree.objective import SplitObjective
 
 TARGET = 0.3
@@ -26,16 +26,16 @@ def rows(quick: bool) -> list[Row]:
     return [
         _row("generic grammar, eight signs", panel, generic, signs, GiniSize(), times),
         _row("generic grammar, hard2", panel, generic, hard, GiniSize(), times),
-        _row("default language and fitness, eight signs", panel, usual, signs, Bits(), times),
+        _row("default language and fitness, eight signs", panel, usual, signs, MDL(), times),
     ]
 
 
-def _row(name: str, panel: Panel, grammar: Grammar, labels: ClassLabels, fitness: Fitness, times: int) -> Row:  # noqa: PLR0917
+def _row(name: str, panel: Panel, grammar: Grammar, labels: ClassLabels, fitness: Criterion, times: int) -> Row:  # noqa: PLR0917
     """The processor's time of one search, planes included; what the grammar alone decides is kept from the first."""
     taken = []
     for _ in range(times + 1):  # the first compiles
-        engine = Engine(panel, grammar.rules, grammar.tables)
-        objective = SplitObjective(engine, labels, prepared(fitness, grammar, labels))
+        evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables)
+        objective = SplitObjective(evaluator, labels, prepared(fitness, grammar, labels))
         begun = time.process_time()
         found = Exhaustive().run(grammar, objective, 0)
         taken.append(time.process_time() - begun)

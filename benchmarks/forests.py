@@ -51,7 +51,10 @@ def judged(records: Records, trees: int) -> Iterator[tuple[float, ...]]:
     panel, y = records
     for train, test in folds(np.unique(y, return_inverse=True)[1], None, 5, 0):
         found: list[float] = []
-        for model in (GrammarTreeClassifier(random_state=0), GrammarForestClassifier(n_trees=trees, random_state=0)):
+        for model in (
+            GrammarTreeClassifier(random_state=0),
+            GrammarForestClassifier(n_estimators=trees, random_state=0),
+        ):
             began = time.process_time()
             model.fit(panel[train], y[train])
             spent = time.process_time() - began
@@ -90,8 +93,8 @@ def timed(forest: GrammarForestClassifier, records: Records, client: Client | No
 def processes(names: list[str], trees: int) -> None:
     for name in names:
         records = DATA[name]()
-        forest = GrammarForestClassifier(n_trees=trees, random_state=0)
-        GrammarForestClassifier(n_trees=2, random_state=0).fit(*records)  # compiles, or loads what was compiled
+        forest = GrammarForestClassifier(n_estimators=trees, random_state=0)
+        GrammarForestClassifier(n_estimators=2, random_state=0).fit(*records)  # compiles, or loads what was compiled
         print(f"{name}, one process: {timed(forest, records)}", flush=True)
         alone = forest.trees_
         for number in (1, 2):
@@ -99,7 +102,7 @@ def processes(names: list[str], trees: int) -> None:
                 LocalCluster(n_workers=number, threads_per_worker=1, dashboard_address=":0") as cluster,
                 Client(cluster) as client,
             ):
-                GrammarForestClassifier(n_trees=4 * number, random_state=0).fit(*records, client=client)
+                GrammarForestClassifier(n_estimators=4 * number, random_state=0).fit(*records, client=client)
                 told = timed(forest, records, client)
                 print(f"{name}, LocalCluster of {number}: {told}; same trees: {forest.trees_ == alone}", flush=True)
 

@@ -12,7 +12,7 @@ from peers.run_deap import run_deap
 from results import Row
 
 from telltree import Auto, CrossEntropy, GeneticProgramming, GiniSize, Grammar, MonteCarlo, Panel, Pipe
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.search import Search
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.objective import SplitObjective
@@ -69,8 +69,8 @@ def _best(search: Search, seeds: range) -> list[float]:
     labels = ClassLabels(np.array(hard2_labels(data.labels)), ClassTarget((0, 1)))
     found = []
     for seed in seeds:
-        engine = Engine(panel, grammar.rules, grammar.tables)
-        objective = SplitObjective(engine, labels, GiniSize(size="terminals"))
+        evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables)
+        objective = SplitObjective(evaluator, labels, GiniSize(size="terminals"))
         best = search.run(grammar, objective, seed).best
         found.append(float("inf") if best is None else best.fitness)
     return found

@@ -57,7 +57,7 @@ def learnt(train: Records, test: Records, seed: int, **settings: object) -> Resu
 
 def paper(train: Records, test: Records, seed: int) -> Result:
     """The same with the paper's generic grammar and criterion."""
-    settings = {"fitness": GiniSize(), "max_depth": 6, "min_members": 1, "centre": True}
+    settings = {"fitness": GiniSize(), "max_depth": 6, "min_samples_leaf": 1, "centre": True}
     return learnt(train, test, seed, grammar=Grammar.generic(train[0]), **settings)
 
 

@@ -38,7 +38,7 @@ def rows(quick: bool) -> list[Row]:
 
 
 def _job(where: Setting) -> Callable[[int], float]:
-    engine, everything = engine_for(where), np.arange(FORMULAS)
-    masks = two_classes(engine)
-    engine.evaluate(where.population, everything, masks)  # makes the planes
-    return lambda _: seconds(lambda: engine.evaluate(where.population, everything, masks)) / FORMULAS
+    evaluator, everything = engine_for(where), np.arange(FORMULAS)
+    masks = two_classes(evaluator)
+    evaluator.evaluate(where.population, everything, masks)  # makes the planes
+    return lambda _: seconds(lambda: evaluator.evaluate(where.population, everything, masks)) / FORMULAS

@@ -29,8 +29,8 @@ from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.trace import signals_of
 from telltree.estimators import classifier
 from telltree.scale import dask as on_cluster
-from telltree.tree.shards import Message, Places, Shard, ShardedBench, answered, even_bounds
-from telltree.tree.split_search import LocalBench
+from telltree.tree.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.tree.split_search import LocalBackend
 
 COLUMNS = 10
 PLANES = 4 << 30
@@ -139,7 +139,7 @@ class InTurn(Places):
         super().__init__(even_bounds(panel, shards))
         each = PLANES // shards  # machines have memory of their own; these share that of one
         self._shards = [
-            Shard(LocalBench(panel[low:high].alone(), grammar, memory=each))
+            Shard(LocalBackend(panel[low:high].alone(), grammar, memory=each))
             for low, high in pairwise(self.bounds.tolist())
         ]
         self.spent, self._traffic = np.zeros(len(self.bounds) - 1), traffic
@@ -173,9 +173,9 @@ def parts(records: int, evaluations: int, folder: Path) -> None:
             def __init__(self, _client: object) -> None:
                 self._places = []
 
-            def bench(self, panel: Panel, grammar: Grammar, traffic: Traffic = traffic, places: list = places) -> Any:
+            def backend(self, panel: Panel, grammar: Grammar, traffic: Traffic = traffic, places: list = places) -> Any:
                 places.append(InTurn(panel, grammar, machines, traffic))  # noqa: B023 - called within this turn
-                return ShardedBench(places[0], panel.schema, grammar, signals_of(panel).spread)
+                return ShardedBackend(places[0], panel.schema, grammar, signals_of(panel).spread)
 
         classifier.Cluster = Elsewhere
         began = time.process_time()

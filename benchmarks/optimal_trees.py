@@ -37,4 +37,4 @@ def rows(quick: bool) -> list[Row]:
 
 def _fit(panel, y, seed):
     model = GrammarTreeClassifier(max_depth=2, growth=Optimal(POOL), random_state=seed).fit(panel, y)
-    return model.front_.whole.optimum
+    return model.pruning_path_.whole.optimum

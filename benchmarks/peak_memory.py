@@ -26,8 +26,8 @@ def peak_bytes() -> int:
 def main() -> None:
     records, columns, formulas = map(int, sys.argv[1:])
     where = setting(records, columns, formulas)
-    engine = engine_for(where)
-    engine.evaluate(where.population, np.arange(formulas), two_classes(engine))
+    evaluator = engine_for(where)
+    evaluator.evaluate(where.population, np.arange(formulas), two_classes(evaluator))
     print(json.dumps({"peak": peak_bytes(), "input": where.cube.nbytes}))
 
 

@@ -37,7 +37,7 @@ def page(rows: Sequence[Row], machine: str) -> str:
     judged = [row.met for row in rows if row.met is not None]
     return (
         "# Benchmarks\n\n"
-        f"Written by `make bench`. {machine}.\n"
+        f"Written by `make backend`. {machine}.\n"
         "Absolute figures move from run to run; a ratio compares best times that were taken in turn in one run.\n"
         f"Targets met: {sum(judged)} of {len(judged)}.\n\n"
         f"{table(rows)}\n"

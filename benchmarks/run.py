@@ -22,7 +22,7 @@ BENCHMARKS = (
     "hard2",
     "exhaustive",
     "optimal_trees",
-    "auslan_trees",
+    "auslan_estimators",
     "linear_cost",
     "first_fit",
     "reading",

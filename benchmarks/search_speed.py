@@ -24,7 +24,7 @@ from telltree import (
     Panel,
     Pipe,
 )
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.search import Scores, Search
 from telltree.search.search import Breeder, Task
@@ -40,7 +40,7 @@ class Root(NamedTuple):
     """The first split of the eight-word data: what a search needs, and the same records for the peer."""
 
     grammar: Grammar
-    engine: Engine
+    evaluator: PopulationEvaluator
     objective: SplitObjective
     table: peer.Table
     codes: list[int]
@@ -60,11 +60,11 @@ class Sizing:
     """An objective that also notes the terminals of what it scores; for runs off the clock."""
 
     def __init__(self, root: Root) -> None:
-        self._root, self._masks = root, root.engine.layout.masks([])
+        self._root, self._masks = root, root.evaluator.layout.masks([])
         self._terminals: list[NDArray[np.int64]] = []
 
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
-        self._terminals.append(self._root.engine.evaluate(population, wanted, self._masks).size)
+        self._terminals.append(self._root.evaluator.evaluate(population, wanted, self._masks).size)
         return self._root.objective(population, wanted)
 
     def mean(self) -> float:
@@ -210,15 +210,15 @@ def _root() -> Root:
     panel = Panel.from_arrays(data.records, columns=data.columns)
     codes = np.unique(data.labels, return_inverse=True)[1].tolist()
     grammar = Grammar.generic(panel, atoms_weight=ATOMS_WEIGHT)
-    engine, objective = _objective(grammar, panel, codes)
-    return Root(grammar, engine, objective, peer.concatenate(data.records), codes)
+    evaluator, objective = _objective(grammar, panel, codes)
+    return Root(grammar, evaluator, objective, peer.concatenate(data.records), codes)
 
 
-def _objective(grammar: Grammar, panel: Panel, codes: list[int]) -> tuple[Engine, SplitObjective]:
+def _objective(grammar: Grammar, panel: Panel, codes: list[int]) -> tuple[PopulationEvaluator, SplitObjective]:
     """An engine without planes, and the objective of a first split."""
-    engine = Engine(panel, grammar.rules, grammar.tables)
-    return engine, SplitObjective(
-        engine, ClassLabels(np.array(codes), ClassTarget(tuple(range(max(codes) + 1)))), GiniSize()
+    evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables)
+    return evaluator, SplitObjective(
+        evaluator, ClassLabels(np.array(codes), ClassTarget(tuple(range(max(codes) + 1)))), GiniSize()
     )
 
 
@@ -233,7 +233,7 @@ def _peer(root: Root, like: Peer, cache: bool) -> Callable[[int], float]:
 def _telltree(root: Root, search: Search, *, cold: bool) -> Callable[[int], float]:
     def run(seed: int) -> float:
         begun = time.process_time()  # the whole call: a run's own clock leaves out its preparations
-        objective = _objective(root.grammar, root.engine.panel, root.codes)[1] if cold else root.objective
+        objective = _objective(root.grammar, root.evaluator.panel, root.codes)[1] if cold else root.objective
         done = search.run(root.grammar, objective, seed)
         return (time.process_time() - begun) / done.evaluations
 

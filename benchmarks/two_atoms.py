@@ -11,7 +11,7 @@ from peers.numpy_monte_carlo import TwoAtoms
 from walks import random_walks
 
 from telltree import Grammar, Panel
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import NO_ROW, Lanes, draw
 from telltree.logic import Attribute, Expression, Number, Operator
@@ -49,15 +49,15 @@ def draw_formulas(grammar: Grammar, formulas: int, depth: int = DEPTH) -> Popula
     return population
 
 
-def engine_for(where: Setting) -> Engine:
+def engine_for(where: Setting) -> PopulationEvaluator:
     """An engine without planes."""
-    return Engine(where.panel, where.grammar.rules, where.grammar.tables)
+    return PopulationEvaluator(where.panel, where.grammar.rules, where.grammar.tables)
 
 
-def two_classes(engine: Engine) -> NDArray[np.uint64]:
+def two_classes(evaluator: PopulationEvaluator) -> NDArray[np.uint64]:
     """Masks that make evaluation count two classes, as a search would."""
-    side = np.arange(engine.layout.records) % 2 == 0
-    return engine.layout.masks([side, ~side])
+    side = np.arange(evaluator.layout.records) % 2 == 0
+    return evaluator.layout.masks([side, ~side])
 
 
 def for_peer(where: Setting, chosen: Sequence[int]) -> list[TwoAtoms]:

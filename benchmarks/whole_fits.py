@@ -27,7 +27,7 @@ class Case(NamedTuple):
     def fit(self, records: int | None = None, seed: int = 0) -> GrammarTreeClassifier:
         """Learn a tree, from all records or from the first ones."""
         model = GrammarTreeClassifier(
-            self.grammar, fitness=GiniSize(), min_members=1, centre=True, max_depth=self.depth, random_state=seed
+            self.grammar, fitness=GiniSize(), min_samples_leaf=1, centre=True, max_depth=self.depth, random_state=seed
         )
         return model.fit(self.panel[:records], self.labels[:records])
 

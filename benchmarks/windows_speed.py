@@ -9,7 +9,7 @@ from two_atoms import draw_formulas, two_classes
 from walks import STEPS, random_walks
 
 from telltree import Grammar, Panel
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 
 MOST = 3.0
 DEPTH = 4
@@ -31,13 +31,13 @@ def _compare(records: int, columns: int, formulas: int, repeats: int) -> list[Ro
     panel = Panel.from_arrays(random_walks(records, columns), layout="records, steps, columns")
     grammar = Grammar.parse(GRAMMAR, panel)
     population = draw_formulas(grammar, formulas, DEPTH)
-    engine = Engine(panel, grammar.rules, grammar.tables)
-    masks, first = two_classes(engine), population.rules[:, 0]
-    engine.evaluate(population, np.arange(formulas), masks)  # makes the planes
+    evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables)
+    masks, first = two_classes(evaluator), population.rules[:, 0]
+    evaluator.evaluate(population, np.arange(formulas), masks)  # makes the planes
 
     def of_kind(kind: int) -> Callable[[int], float]:
         wanted = np.flatnonzero(first == kind)
-        return lambda _: seconds(lambda: engine.evaluate(population, wanted, masks)) / len(wanted)
+        return lambda _: seconds(lambda: evaluator.evaluate(population, wanted, masks)) / len(wanted)
 
     plain, *others = in_turn(repeats, [of_kind(kind) for kind in range(1 + len(LOOKING) + len(NESTED))])
     costs = {text: cost / plain for text, cost in zip((*LOOKING, *NESTED), others, strict=True)}

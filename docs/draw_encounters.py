@@ -79,7 +79,7 @@ def draw_encounter(ax: Axes, encounters: Encounters, i: int) -> None:
         follows = panel.values(f"responding_{number}", i).astype(bool)
         ax.plot(seconds[follows], altitude[follows], "*", color="black", ms=3.5)
         ax.text(-1.5, altitude[0], str(number), ha="right", va="center", fontsize=8)
-    ax.margins(x=0.07, y=0.12)
+    ax.robustness(x=0.07, y=0.12)
     ax.tick_params(labelsize=8)
 
 

@@ -22,7 +22,7 @@ from telltree.report import (
     plot_collage,
     plot_confusion,
     plot_encounter,
-    plot_front,
+    plot_pruning_path,
     plot_record,
     plot_search,
     plot_tree,
@@ -115,7 +115,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     slow.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM])
     yield "search", plot_search(dict(list(slow.searches_.items())[:3]))
     sizes = GrammarTreeClassifier(demo.GRAMMAR, MonteCarlo(evaluations=2_000), cv=5, random_state=0)
-    yield "front", plot_front(sizes.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM]))
+    yield "front", plot_pruning_path(sizes.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM]))
     for (name, number), show in zip(PAPERS.items(), ("altitude", "vertical_rate"), strict=True):
         yield name, plot_encounter(flights, int(np.flatnonzero(flights.ids == number)[0]), show=show)
     collage = plot_collage(categories, held_out, labels, columns=4, draw=draw_encounter, only_label="NMAC", text=None)

@@ -18,7 +18,7 @@ from paths import assert_every_path_agrees, garbage_in_memory
 from random_trees import PlainFormulas, draw_tree_case, expected
 from sklearn.base import clone
 from speech_truth import checked, draw_subject, leaf_of, true_of
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, cut, derived, draw_case, draw_columns, panel_of
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, cut, derived, draw_case, draw_columns, panel_of
 from test_data_naming import NUMBERS, TEXTS, everywhere, frame_of
 from test_export_programs import asked, run_module, several_steps
 from test_export_stl import assert_robust
@@ -30,7 +30,7 @@ from test_tree_optimal import assert_optimal
 
 from telltree import GrammarTreeClassifier, load
 from telltree.engine import Formula, truth_of
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.errors import LONGEST_MESSAGE, DataWarning, TelltreeError
 from telltree.explain import english
 from telltree.grammar import Grammar
@@ -38,7 +38,7 @@ from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
 from telltree.panel.usable import unusable
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
-from telltree.tree import Bits, GiniSize
+from telltree.tree import MDL, GiniSize
 
 HERE = Path(__file__).parent
 LABELS = ("safe", "it's", 'say "hi"', "émigré")
@@ -54,13 +54,13 @@ def evaluation(rng, folder):
     in a search, in shards and in an exported module, whatever memory held before."""
     with garbage_in_memory():
         assert_every_path_agrees(rng, PlainFormulas, 100, folder)
-        assert_every_path_agrees(rng, Formulas, 25)
+        assert_every_path_agrees(rng, FormulaEvaluator, 25)
 
 
 def parts(rng, folder):
     """Random formulas over records cut to a part, in any order, mean what the oracle says, and read back as printed."""
     columns = draw_columns(rng)
-    draw = Formulas(rng, columns)
+    draw = FormulaEvaluator(rng, columns)
     plain = [draw.boolean(rng.randint(1, 5)) for _ in range(10)]
     case = cut(rng, draw_records(rng, columns))
     formulas = [Formula.parse(oracle.text(f, rng), case.panel.schema, functions=FUNCTIONS) for f in plain]
@@ -97,13 +97,13 @@ def proofs(rng, folder):
 def derivations(rng, folder):
     """Derivations of a grammar that says random formulas, evaluated as such, mean what the formulas do."""
     columns = draw_columns(rng)
-    draw = Formulas(rng, columns)
+    draw = FormulaEvaluator(rng, columns)
     plain = [draw.boolean(rng.randint(1, 4)) for _ in range(20)]
     case = draw_records(rng, columns)
     schema = case.panel.schema
     formulas = [Formula.parse(oracle.text(f, rng), schema, functions=FUNCTIONS).expression for f in plain]
     rules, symbols, population = derived(rng, formulas)
-    found = Engine(case.panel, rules, Tables.of(rules, symbols)).truth(population).tolist()
+    found = PopulationEvaluator(case.panel, rules, Tables.of(rules, symbols)).truth(population).tolist()
     assert found == [[oracle.truth(f, record, PLAIN_FUNCTIONS) for record in case.records] for f in plain]
 
 
@@ -301,9 +301,9 @@ def draw_model(rng, grammar):
     return GrammarTreeClassifier(
         grammar,
         search(evaluations=rng.choice((20, 200, 500)), max_depth=depth),
-        fitness=rng.choice((None, Bits(), GiniSize(), GiniSize(0.0))),
+        fitness=rng.choice((None, MDL(), GiniSize(), GiniSize(0.0))),
         max_depth=rng.randint(1, 5),
-        min_members=rng.choice(("auto", 1, 3)),
+        min_samples_leaf=rng.choice(("auto", 1, 3)),
         prevent_same_label=rng.random() < 0.3,
         centre=rng.choice((None, True, False)),
         class_weight=rng.choice((None, None, "balanced")),

@@ -1,6 +1,6 @@
 """Engines for given formulas: their connectives, F, G and what these join become a grammar."""
 
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.grammar.normal_form import Rule
 from telltree.grammar.tables import Tables, code_of
@@ -20,7 +20,7 @@ def engine_for(panel, formulas, signals=None):
     population = Population.empty(len(formulas), max(map(len, derivations), default=1), False)
     for i, derivation in enumerate(derivations):
         population.rules[i, : len(derivation)], population.lengths[i] = derivation, len(derivation)
-    return Engine(panel, rules, Tables.of(rules, [_FORMULA]), signals), population
+    return PopulationEvaluator(panel, rules, Tables.of(rules, [_FORMULA]), signals), population
 
 
 def _templates(e):

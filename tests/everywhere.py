@@ -12,12 +12,12 @@ from class_trees import class_leaf, class_tree
 from random_trees import PlainFormulas
 from strategies import Column, derived, draw_case
 from test_export_programs import answered, databases, run_module
-from test_tree_induction import Margins as JudgedMargins
+from test_tree_induction import Robustness as JudgedRobustness
 
 import telltree
 from telltree import Formula, SettingsError, export_model
-from telltree.engine.population import Engine
-from telltree.explain import Margins, decisive_steps, english
+from telltree.engine.population import PopulationEvaluator
+from telltree.explain import Robustness, decisive_steps, english
 from telltree.explain.implication import redundant
 from telltree.grammar.tables import Tables
 from telltree.logic import OPERATORS
@@ -107,17 +107,17 @@ class Asked:
         assert [found.tolist() for found in self.formula.over_time(self.panel)] == steps, self.text
         for seed in range(3):  # cut into rules of a grammar here and there
             rules, symbols, population = derived(random.Random(seed), [self.formula.expression])
-            found = Engine(self.panel, rules, Tables.of(rules, symbols)).truth(population)
+            found = PopulationEvaluator(self.panel, rules, Tables.of(rules, symbols)).truth(population)
             assert found.tolist() == [self.truth], self.text
 
-    def check_margins(self):
-        judge, margins = JudgedMargins(self.case.records, {}), Margins(self.panel)
+    def check_robustness(self):
+        judge, margins = JudgedRobustness(self.case.records, {}), Robustness(self.panel)
         wanted = [judge.over_time(self.plain, record) for record in self.case.records]
         found = [margins.over_time(self.formula.expression, i) for i in range(len(wanted))]
         assert list(map(len, found)) == list(map(len, wanted))
         np.testing.assert_allclose(np.concatenate(found), np.concatenate(wanted), rtol=1e-9, atol=1e-300)
         rules, symbols, population = derived(random.Random(1), [self.formula.expression])
-        found = Engine(self.panel, rules, Tables.of(rules, symbols)).margins(population)
+        found = PopulationEvaluator(self.panel, rules, Tables.of(rules, symbols)).robustness(population)
         np.testing.assert_allclose(found, [judge.of_split(self.plain, self.case.records)], rtol=1e-9)
 
     def check_decisive_steps(self):

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from telltree import (
-    Bits,
+    MDL,
     GeneticProgramming,
     GiniSize,
     Grammar,
@@ -20,9 +20,9 @@ from telltree import (
 from telltree.datasets import load_acasx, make_encounters
 
 FILE = Path(__file__).parent / "golden_found" / "trees.json"
-PAPER = {"fitness": GiniSize(), "max_depth": 4, "min_members": 1, "centre": True}
+PAPER = {"fitness": GiniSize(), "max_depth": 4, "min_samples_leaf": 1, "centre": True}
 
-STRICT = {"fitness": Bits(leniency=0)}
+STRICT = {"fitness": MDL(leniency=0)}
 
 
 def gaps():
@@ -74,9 +74,9 @@ def grown(name):
     panel, labels = data()
     grammar = grammar_of(panel, labels, language)
     model = GrammarTreeClassifier(grammar=grammar, search=search, random_state=1, **settings).fit(panel, labels)
-    tree = model.front_.whole
+    tree = model.pruning_path_.whole
     return [
-        [str(node.formula), list(node.summary.counts), node.fitness, node.margin, _texts(node.runners_up)]
+        [str(node.formula), list(node.summary.counts), node.fitness, node.robustness, _texts(node.runners_up)]
         for node in tree.nodes
     ]
 

@@ -17,15 +17,15 @@ from random_trees import plain_value
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
 from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, windows
-from telltree.engine.formulas import Formulas
-from telltree.engine.population import Engine
+from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.population import PopulationEvaluator
 from telltree.engine.trace import Walker, signals_of
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
 from telltree.tree import Node
 from telltree.tree.out_of_core import Turns
-from telltree.tree.shards import ShardedBench
+from telltree.tree.shards import ShardedBackend
 
 _GARBAGE = np.frombuffer(random.Random(0).randbytes(1 << 22), np.uint8)
 """As much as is filled: of larger arrays, such as memory that is reserved for planes, only the beginning."""
@@ -34,7 +34,7 @@ _MAKERS = (
     (machine.Counting, "empty"),
     (machine.Tally, "empty"),
     (windows.Looking, "empty"),
-    (robustness.MarginRegisters, "of"),
+    (robustness.RobustnessRegisters, "of"),
     (trace.Room, "empty"),
 )
 """Where compiled code and the walk get memory to work in."""
@@ -91,26 +91,26 @@ def walked_over_time(expression, panel, *, compiled):
 
 def by_formulas(expressions, panel):
     """By the compiled machine, as trees, users and reports ask."""
-    return Formulas(panel).truth(expressions)
+    return FormulaEvaluator(panel).truth(expressions)
 
 
 def traced(expression, panel):
     """The same at every step of every record."""
-    return [steps.tolist() for steps in Formulas(panel).trace([expression], 0)]
+    return [steps.tolist() for steps in FormulaEvaluator(panel).trace([expression], 0)]
 
 
 def by_engine(expressions, panel, rng, **settings):
     """By the compiled machine, as a search asks: derivations of a grammar that says these formulas."""
     rules, symbols, population = derived(rng, expressions)
-    return Engine(panel, rules, Tables.of(rules, symbols), **settings).truth(population)
+    return PopulationEvaluator(panel, rules, Tables.of(rules, symbols), **settings).truth(population)
 
 
 def by_halves(expressions, panel, rng):
     """The same with memory for few planes: records are halved again and again, down to a block, and the findings
     joined."""
     rules, symbols, population = derived(rng, expressions)
-    with patch.object(bitsets, "_LEAST_PLANES", 1):  # also of the halves
-        return Engine(panel, rules, Tables.of(rules, symbols), memory=1).truth(population)
+    with patch.object(bitsets, "_LEAST_BITSETS", 1):  # also of the halves
+        return PopulationEvaluator(panel, rules, Tables.of(rules, symbols), memory=1).truth(population)
 
 
 def by_shards(expressions, panel, rng):
@@ -118,8 +118,8 @@ def by_shards(expressions, panel, rng):
     inner = {rng.randrange(len(panel)) for _ in range(rng.randint(1, 3))}
     grammar = Grammar.parse("Start ::= F(length() > 0)", panel)  # it is asked of other formulas
     places = Turns(panel, grammar, sorted({0, *inner, len(panel)}), threads=1, memory=1)
-    bench = ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
-    return bench.formulas(np.arange(len(panel))).truth(expressions)
+    backend = ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+    return backend.formulas(np.arange(len(panel))).truth(expressions)
 
 
 def by_module(expressions, case, folder):

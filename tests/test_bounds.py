@@ -21,7 +21,7 @@ from telltree.models.decode import LONG_GRAMMAR
 from telltree.models.document import MOST_PARTS
 from telltree.panel import Column, Schema
 from telltree.panel.schema_file import TomlError, from_toml, parsed_toml, to_toml
-from telltree.tree.pruning_path import Front
+from telltree.tree.pruning_path import PruningPath
 from telltree.tree.tree import Node, RunnerUp
 
 SCHEMA = Schema([Column("b", "Boolean")])
@@ -315,7 +315,7 @@ def test_a_tree_of_a_thousand_leaves_is_saved_and_loaded_with_the_runners_up_tha
         return Node(formula, grown(low, middle), grown(middle, high), 1.0, 1.0, 1.0, others)
 
     model.tree_ = replace(model.tree_, root=grown(0, 1000), schema=model.training_.schema)
-    model.front_ = Front.of(model.tree_)
+    model.pruning_path_ = PruningPath.of(model.tree_)
     model.save(tmp_path / "large.json")
     again = load(tmp_path / "large.json")
     assert len(again.tree_.leaves) == 1000

@@ -11,7 +11,7 @@ import pytest
 from programs import started
 
 from telltree import Formula, Panel
-from telltree.engine.formulas import Formulas, signals_of
+from telltree.engine.formulas import FormulaEvaluator, signals_of
 from telltree.grammar import Grammar
 from telltree.grammar.default_language import cuts, roundest
 from telltree.search import GeneticProgramming, MonteCarlo, Scores
@@ -89,7 +89,7 @@ def test_what_is_found_does_not_depend_on_how_long_parts_take(clock):
 def test_a_formula_that_is_cut_short_answers_as_before(looks):
     formula = Formula.parse("F(x > 7.01 and x > 3) and not F(x > 15.9)", PANEL.schema)
     turn = itertools.count()
-    formulas = Formulas(PANEL)
+    formulas = FormulaEvaluator(PANEL)
     shorter = trimmed(formula.expression, formulas, lambda: next(turn) >= looks)
     moved = centred(shorter, formulas, {"x"}, lambda: next(turn) >= looks)
     assert Formula(moved)(PANEL).tolist() == formula(PANEL).tolist()
@@ -102,7 +102,7 @@ def test_the_gaps_beyond_all_values_have_middles_too():
 
     panel = Panel.from_arrays([np.arange(5_000.0)[:, None]], columns=["x"])
     formula = Formula.parse("F(x > 4998.01)", panel.schema).expression
-    place = ConstantPlace(formula, (0,), Formulas(panel, signals_of(panel)))
+    place = ConstantPlace(formula, (0,), FormulaEvaluator(panel, signals_of(panel)))
     gap = _Gap(place, np.array([True]), late=bool)
     assert [gap._middle(i) for i in (0, 1, 5_000)] == [-1.0, 0.5, 5_000.0]
 

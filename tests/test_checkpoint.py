@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from programs import beside_tests
 
 from telltree import (
+    MDL,
     Auto,
-    Bits,
     CheckpointError,
     CrossEntropy,
     GeneticProgramming,
@@ -234,7 +234,7 @@ def _until(write, last):
 
 OTHERS = {
     "search was GeneticProgramming(evaluations=250": {"search": replace(GP, evaluations=251)},
-    "fitness was": {"fitness": Bits(price=0.1)},
+    "fitness was": {"fitness": MDL(price=0.1)},
     "max_depth was 2, and is 3": {"max_depth": 3},
     "min_gain was None, and is 1": {"min_gain": 1},
     "prevent_same_label was False, and is True": {"prevent_same_label": True},
@@ -306,8 +306,8 @@ def learned(case, path):
     """The tree of all records alone, without what a fit does before and after."""
     setting = CASES[case]
     grammar = Grammar.parse(setting.get("grammar", PLAIN), PANEL)
-    ledger = Checkpoint(path).tree(0)
-    induction = Induction(grammar, setting["search"], Bits(), Limits(max_depth=2), 3, ledger=ledger)
+    checkpoint_store = Checkpoint(path).tree(0)
+    induction = Induction(grammar, setting["search"], MDL(), Limits(max_depth=2), 3, checkpoint_store=checkpoint_store)
     return induction.run(PANEL, CODED)
 
 

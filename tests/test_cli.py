@@ -166,10 +166,10 @@ def test_fit_learns_as_the_paper_does(folder, tmp_path):
     told = good(*given, "--search-evaluations", "300", "-o", tmp_path / "paper.json", "--cv", "2")
     assert "cross-validated" in told
     learned, paper = load(tmp_path / "paper.json"), GrammarTreeClassifier.paper()
-    for name in ("grammar", "fitness", "max_depth", "min_members", "centre", "as_derived", "cv"):
+    for name in ("grammar", "fitness", "max_depth", "min_samples_leaf", "centre", "as_derived", "cv"):
         assert getattr(learned, name) == getattr(paper, name)
     assert learned.search == replace(paper.search, evaluations=300)
-    assert learned.front_.whole.depth == learned.tree_.depth  # not pruned, though cross-validated
+    assert learned.pruning_path_.whole.depth == learned.tree_.depth  # not pruned, though cross-validated
     good(*given, "--search", "mc", "--max-depth", "2", "--no-cv", "-o", tmp_path / "other.json")
     other = load(tmp_path / "other.json")
     assert (other.search, other.max_depth) == (MonteCarlo.paper(), 2)

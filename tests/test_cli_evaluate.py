@@ -41,12 +41,12 @@ def model(folder):
 def test_fit_cross_validates_unless_told_otherwise(folder):
     data = ("fit", folder / "flights.csv", *KEYS, *LABEL, *QUICK)
     told = good(*data)
-    shown, proved, front, scores = told.split("\n\n", 3)
+    shown, proved, pruning_path, scores = told.split("\n\n", 3)
     assert "yes:" in shown
     assert proved.startswith("at every question, no formula of the grammar of up to ")
-    assert front.startswith("trees of all sizes (> the model's own tree; worth: ")
-    assert front.count("\n  >") == 1
-    assert "\nthe largest tree is taken whose branches are all worth more than " in front
+    assert pruning_path.startswith("trees of all sizes (> the model's own tree; worth: ")
+    assert pruning_path.count("\n  >") == 1
+    assert "\nthe largest tree is taken whose branches are all worth more than " in pruning_path
     assert scores.startswith("cross-validated on 40 records, in 5 folds:\n")
     columns = ("telltree", "commonest class", "decision tree", "unlimited tree")
     assert all(word in scores for word in (*columns, "macro F1", "true \\ pred"))
@@ -90,7 +90,7 @@ def test_sizes_are_chosen_by_the_score_that_is_shown(folder, tmp_path):
         behind = [0.0, 0.0] if cells[-2] == "–" else list(map(float, cells[-2].split(" ± ")))
         within.append(behind[0] <= behind[1])
     assert [line.startswith("  >") for line in lines].index(True) == within.index(True)
-    assert len(load(tmp_path / "cv.json").front_) == len(lines)
+    assert len(load(tmp_path / "cv.json").pruning_path_) == len(lines)
 
 
 def test_evaluate_knows_the_commonest_class_and_what_it_has_seen(folder, model):

@@ -92,7 +92,7 @@ def test_the_model_is_that_of_one_machine(client, records, alone, tmp_path):
     assert saved(model, tmp_path) == alone
 
 
-def test_workers_count_nodes_of_derivation_trees_alike(client, records, tmp_path):
+def test_workers_count_nodes_of_derivation_estimators_alike(client, records, tmp_path):
     settings = {"search": SEARCH, "fitness": GiniSize(size="nodes"), "max_depth": 2, "random_state": 0}
     here, there = (GrammarTreeClassifier(**settings).fit(*records, **given) for given in ({}, {"client": client}))
     assert saved(here, tmp_path) == saved(there, tmp_path)
@@ -161,7 +161,7 @@ def test_cross_validation_is_spread_over_workers(client, records):
 
 def forest(**given):
     tree = GrammarTreeClassifier(search=SEARCH, max_depth=2)
-    return GrammarForestClassifier(tree, n_trees=8, random_state=0, **given)
+    return GrammarForestClassifier(tree, n_estimators=8, random_state=0, **given)
 
 
 @pytest.fixture(scope="module")

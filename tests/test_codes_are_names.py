@@ -17,7 +17,7 @@ HOME = {
 }
 """Where plain numbers for members are imported from, and which names are such."""
 
-SETS = {"ON_NUMBERS", "ON_LANES", "READS_PLANES", "OPERAND_MODES", "CONNECTIVES", "AHEAD", "WINDOWED", "DUAL", "PLAIN"}
+SETS = {"ON_NUMBERS", "ON_LANES", "READS_BITSETS", "OPERAND_MODES", "CONNECTIVES", "AHEAD", "WINDOWED", "DUAL", "PLAIN"}
 SETS |= {"JOINING", "OF_NUMBERS"}
 """Tables and sets made of members."""
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from programs import telltree
 
-from telltree import GrammarTreeClassifier, MonteCarlo, Panel
+from telltree import GrammarTreeClassifier, MonteCarlo, Panel, ask
 from telltree.explain import english
 from telltree.logic.expression import level_text, name_text
 from telltree.models.export import export_model
@@ -48,14 +48,14 @@ def clean(text):
 
 def test_every_text_for_terminals(data, model):
     _, panel, y = data
-    for told in (panel, panel.schema, model.tree_, model.categories(panel, y), model.rules(), model.front_):
+    for told in (panel, panel.schema, model.tree_, model.categories(panel, y), model.rules(), model.pruning_path_):
         clean(str(told))
     for category in model.categories(panel, y):
         clean(str(category))
     clean(model.tree_.outline(formulas=True))
     clean(english(model.tree_.root.formula, panel.schema))
     clean(english(model.tree_.root.formula, panel.schema, style="paper"))
-    answer = telltree.ask(panel, model.tree_.root.formula, y)
+    answer = ask(panel, model.tree_.root.formula, y)
     clean(str(answer))
     clean(str(answer.explain(0)))
 
@@ -124,6 +124,6 @@ def test_escapes_say_the_same():
     assert json.loads(visible_json(json.dumps(ODD, ensure_ascii=False))) == ODD
     assert json.loads(level_text(ODD)) == ODD
     panel = Panel.from_frame(pd.DataFrame({"id": [1], ODD: [1.0]}), id="id")
-    assert telltree.ask(panel, f"F({name_text(ODD)} > 0)").members.tolist() == [1]
+    assert ask(panel, f"F({name_text(ODD)} > 0)").members.tolist() == [1]
     [[cell]] = csv.reader(io.StringIO(visible("a\x00b")))
     assert cell == "a\\x00b"

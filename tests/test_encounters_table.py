@@ -114,10 +114,10 @@ def naive_table(heights, rates, seconds):
                 own_next, other_next = naive_next(rates[j], own, flown), naive_next(rates[k], other, 0)
                 h_next = heights[i] + (rates[k] + other_next) / 2 - (rates[j] + own_next) / 2
                 cube = value[responds, advisory]
-                plane = np.array(
+                bitset = np.array(
                     [[np.interp(h_next, heights, cube[:, a, b]) for b in range(len(rates))] for a in range(len(rates))]
                 )
-                line = [np.interp(own_next, rates, plane[:, b]) for b in range(len(rates))]
+                line = [np.interp(own_next, rates, bitset[:, b]) for b in range(len(rates))]
                 ahead[i, j, k, responds, advisory] += p * q * np.interp(other_next, rates, line)
         layers.append(ahead)
         value = naive_values(heights, rates, ahead)

@@ -21,12 +21,12 @@ from telltree.errors import DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier
 from telltree.panel import Panel
 from telltree.search import Auto, GeneticProgramming, GrammaticalEvolution, MonteCarlo
-from telltree.tree import Bits, GiniSize
+from telltree.tree import MDL, GiniSize
 
 BAD = [
     ("grammar", 5), ("grammar", b"A ::= F(on)"), ("search", "genetic"), ("search", MonteCarlo),
     ("fitness", "gini"), ("max_depth", -1), ("max_depth", 1.5), ("max_depth", True),
-    ("min_members", 0), ("min_members", 0.1), ("min_gain", "much"), ("min_gain", float("nan")),
+    ("min_samples_leaf", 0), ("min_samples_leaf", 0.1), ("min_gain", "much"), ("min_gain", float("nan")),
     ("min_gain", [1]), ("min_gain", 1j), ("prevent_same_label", "no"), ("prevent_same_label", None),
     ("class_weight", "even"), ("class_weight", 2), ("class_weight", {"nobody": 1}), ("class_weight", {"calm": -1}),
     ("class_weight", {"calm": float("nan")}), ("class_weight", {"calm": "x"}),
@@ -85,7 +85,7 @@ def test_random_states_of_every_kind(panel, labels):
 
 
 def test_what_is_not_given_is_what_works_best(panel, labels):
-    given = tree(search=Auto(), fitness=Bits(), max_depth=2).fit(panel, labels)
+    given = tree(search=Auto(), fitness=MDL(), max_depth=2).fit(panel, labels)
     same(tree(search=None, fitness=None, max_depth=2).fit(panel, labels), given, panel)
 
 
@@ -118,13 +118,13 @@ def test_no_tree_is_too_deep_to_travel():
 
 
 def test_sides_that_would_be_too_small_are_a_leaf(panel, labels):
-    leaf_with_warning(panel, labels, "into sides of at least 31", min_members=31)
+    leaf_with_warning(panel, labels, "into sides of at least 31", min_samples_leaf=31)
 
 
 def test_limits_reach_the_tree(panel, labels):
     assert tree(max_depth=0).fit(panel, labels).tree_.depth == 0
     assert tree(max_depth=1).fit(panel, labels).tree_.depth == 1
-    assert min(leaf.support for leaf, _ in tree(min_members=9).fit(panel, labels).tree_.leaves) >= 9
+    assert min(leaf.support for leaf, _ in tree(min_samples_leaf=9).fit(panel, labels).tree_.leaves) >= 9
     with pytest.warns(DataWarning, match="well enough to be worth its length: the tree is a single leaf"):
         assert not tree(min_gain=1e9).fit(panel, labels).tree_.nodes
     paper = partial(tree, fitness=GiniSize(), max_depth=9)
@@ -163,7 +163,7 @@ def test_equal_weights_are_no_weights(panel, labels):
 def test_whole_weights_stand_for_repeated_records(panel, labels, most):
     times = np.random.default_rng(most).integers(1, most, size=60, endpoint=True)
     rows = np.repeat(np.arange(60), times)
-    paper = partial(tree, grammar=TEXT, search=ALL_OF_IT, fitness=GiniSize(), min_members=1, max_depth=6)
+    paper = partial(tree, grammar=TEXT, search=ALL_OF_IT, fitness=GiniSize(), min_samples_leaf=1, max_depth=6)
     weighted = paper().fit(panel, labels, sample_weight=times)
     repeated = paper().fit(panel[rows], np.array(labels)[rows])
     assert [n.fitness for n in weighted.tree_.nodes] == [n.fitness for n in repeated.tree_.nodes]

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from golden_trees import gaps
+from golden_estimators import gaps
 
 from telltree import DataWarning, Grammar, GrammarTreeClassifier, MonteCarlo
 from telltree.estimators import classifier

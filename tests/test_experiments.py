@@ -89,7 +89,13 @@ def test_telltree_runs_as_in_the_paper(study, monkeypatch):
     run_experiment(study, trials=1, searches={"gp": SEARCH["gp"]}, baselines=(), jobs=1)
     spied, X, y = made[-1]
     seed = spied.random_state
-    paper = {"fitness": GiniSize(), "max_depth": study.max_depth, "min_members": 1, "centre": False, "as_derived": True}
+    paper = {
+        "fitness": GiniSize(),
+        "max_depth": study.max_depth,
+        "min_samples_leaf": 1,
+        "centre": False,
+        "as_derived": True,
+    }
     plain = GrammarTreeClassifier(Grammar.generic(X), SEARCH["gp"], random_state=seed, **paper)
     assert {**spied.get_params(), "progress": None} == plain.get_params()
     assert str(plain.fit(X, y).tree_) == str(spied.tree_)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
 
 from telltree import Formula, Panel, user_function
 from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
@@ -194,9 +194,9 @@ def test_a_record_of_which_it_is_true():
 def test_a_record_of_which_it_is_not_true():
     found = ask(PUMPS, "at some point pressure is above 3.5 bar").explain(1)
     assert not found.turn.holds
-    assert found.turn.margin < 0
+    assert found.turn.robustness < 0
     assert str(found) == (
-        f"not true of record b, by a margin of {-found.turn.margin:.2g} standard deviations\n"
+        f"not true of record b, by a margin of {-found.turn.robustness:.2g} standard deviations\n"
         "  instead, pressure is never above 3.5 bar\n"
         "  came nearest at 0 s (step 0): pressure is 2.9 bar"
     )
@@ -407,7 +407,7 @@ def test_answers_are_those_of_a_plain_loop(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 5) for _ in range(rng.randint(1, 9))])
-    inner = Formulas(rng, columns).vector(rng.randint(0, 2))
+    inner = FormulaEvaluator(rng, columns).vector(rng.randint(0, 2))
     asked = ("F", inner)
     labels = [rng.choice("abc") for _ in case.records]
     answer = ask(case.panel, oracle.text(asked, rng), labels, functions=FUNCTIONS)
@@ -449,7 +449,7 @@ def test_what_was_understood_is_the_same_question(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 5) for _ in range(8)])
-    asked = Formulas(rng, columns).boolean(rng.randint(1, 3))
+    asked = FormulaEvaluator(rng, columns).boolean(rng.randint(1, 3))
     if "'call'" in repr(asked):  # functions that have no words cannot be said
         return
     answer = ask(case.panel, oracle.text(asked, rng))

@@ -9,7 +9,7 @@ import pytest
 from class_trees import class_leaf, class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, Formulas, draw_case, draw_columns
+from strategies import FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
 
 from telltree.engine import Formula
 from telltree.english import repeats
@@ -113,11 +113,11 @@ def test_english_leaves_out_what_follows_and_the_description_does_not(tree):
 def test_english_speaks_of_missing_values_where_the_panel_has_them():
     tree = class_tree(node("G(not x < 2)", leaf(1, 0), leaf(0, 1)), (0, 1), SCHEMA)
     known = "height is always at least 2 m"
-    doubtful = "height is never below 2 m"
+    may_be_missing = "height is never below 2 m"
     assert categorize(tree, PANEL)[0].english == known
-    assert categorize(tree, panel([[None, True]]))[0].english == doubtful
-    assert categorize(tree, PANEL, missing={"x"})[0].english == doubtful
-    assert sentence(tree.leaves[0][1], SCHEMA) == doubtful
+    assert categorize(tree, panel([[None, True]]))[0].english == may_be_missing
+    assert categorize(tree, PANEL, missing={"x"})[0].english == may_be_missing
+    assert sentence(tree.leaves[0][1], SCHEMA) == may_be_missing
 
 
 def test_a_single_leaf_is_true_of_every_record():
@@ -190,7 +190,7 @@ def test_clusters_partition_the_records_as_described(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     records = draw_case(rng, columns, [rng.randint(1, 5) for _ in range(rng.randint(1, 70))]).panel
-    tree = class_tree(draw_tree(rng, Formulas(rng, columns), records.schema, 3), ("no", "yes"), records.schema)
+    tree = class_tree(draw_tree(rng, FormulaEvaluator(rng, columns), records.schema, 3), ("no", "yes"), records.schema)
     categories = categorize(tree, records, [rng.choice(("no", "yes")) for _ in range(len(records))])
     assert sorted(np.concatenate([c.positions for c in categories]).tolist()) == list(range(len(records)))
     assert sum(c.coverage for c in categories) == pytest.approx(1.0)

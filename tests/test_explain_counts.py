@@ -10,11 +10,11 @@ import pytest
 from class_trees import class_leaf, class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
 
 from examples import records
 from telltree import Formula, Panel
-from telltree.explain import Margins, decisive_step, way_of
+from telltree.explain import Robustness, decisive_step, path_of
 from telltree.tree.tree import Node
 
 COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
@@ -56,13 +56,13 @@ def test_one_count_and_a_constant_are_as_a_naive_loop_has_them(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 9) for _ in range(4)])
-    inner = Formulas(rng, columns).vector(rng.randint(0, 2))
+    inner = FormulaEvaluator(rng, columns).vector(rng.randint(0, 2))
     head, constant = rng.choice(list(COMPARE)), rng.choice((-1, 0, 1, 2, 3, 5, 0.5, 2.5, 60))
     negated = rng.random() < 0.3
     said = (head, ("count", inner), ("number", float(constant)))
     text = oracle.text(("not", said) if negated else said, rng)
     formula = Formula.parse(text, case.panel.schema, functions=FUNCTIONS)
-    margins = Margins(case.panel)
+    margins = Robustness(case.panel)
     for i, record in enumerate(case.records):
         holds = [value is True for value in oracle.over_time(inner, record, PLAIN_FUNCTIONS)]
         distance = margins.distance(formula.expression, i)
@@ -101,7 +101,7 @@ def test_margins_of_several_counts_are_as_a_naive_loop_has_them(shape):
             wanted = naive_margin(lambda a, s=shape, h=head, k=constant: SHAPES[s](COMPARE[h], a, 0, k), totals[0])
         else:
             wanted = naive_margin(lambda a, b, s=shape, h=head, k=constant: SHAPES[s](COMPARE[h], a, b, k), *totals)
-        assert Margins(panel).distance(formula.expression, 0).size == wanted, str(formula)
+        assert Robustness(panel).distance(formula.expression, 0).size == wanted, str(formula)
 
 
 T, F = True, False
@@ -140,7 +140,7 @@ PANEL = records(
 def test_what_decides_and_by_how_much(text, record, step, size, unit):
     formula = Formula.parse(text, PANEL.schema)
     assert decisive_step(formula, PANEL, record) == step
-    found = Margins(PANEL).distance(formula.expression, record)
+    found = Robustness(PANEL).distance(formula.expression, record)
     assert found.unit == unit
     assert size is None or found.size == size
     assert (found.size > 0) == formula(PANEL)[record]
@@ -148,14 +148,14 @@ def test_what_decides_and_by_how_much(text, record, step, size, unit):
 
 def test_margins_that_searches_use_stay_as_they_are():
     e = Formula.parse("count(a) > 1", PANEL.schema).expression
-    assert Margins(PANEL).over_time(e, 0).tolist() == [1.0] * 6
-    assert Margins(PANEL).over_time(e, 1).tolist() == [-1.0] * 3
+    assert Robustness(PANEL).over_time(e, 0).tolist() == [1.0] * 6
+    assert Robustness(PANEL).over_time(e, 1).tolist() == [-1.0] * 3
 
 
 def turn(text, panel, record=0):
     leaves = class_leaf((1, 0), (1.0, 0.0)), class_leaf((0, 1), (0.0, 1.0))
     node = Node(Formula.parse(text, panel.schema), *leaves, 0.0, 0.0, 0.0, ())
-    return way_of(class_tree(node, ("u", "v"), panel.schema), panel, record)[0]
+    return path_of(class_tree(node, ("u", "v"), panel.schema), panel, record)[0]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def turn(text, panel, record=0):
 def test_distances_are_told_in_steps_or_in_time(period, unit, said):
     panel = Panel.from_arrays([np.ones((20, 1))], columns=["x"], period=period, time_unit=unit)
     found = turn("count(x > 0) > 16", panel)
-    assert (found.margin, found.unit, found.distance) == (4, "steps", said)
+    assert (found.robustness, found.unit, found.distance) == (4, "steps", said)
     assert found.step == 16
 
 
@@ -175,12 +175,12 @@ def test_a_turn_says_when_and_how_clearly():
     assert turn("count(a) >= 0", PANEL).distance == "+∞ steps"
     deviations = turn("F(x > 900)", PANEL)
     assert deviations.unit == "standard deviations"
-    assert deviations.distance == f"{deviations.margin:+.3g}"
+    assert deviations.distance == f"{deviations.robustness:+.3g}"
 
 
 def test_constants_out_of_reach_are_infinitely_far():
     panel = records({"x": [1e30, 2e30, 0.0]})
-    far = Margins(panel).distance(Formula.parse("count(x > 1e30) < 1e12", panel.schema).expression, 0)
+    far = Robustness(panel).distance(Formula.parse("count(x > 1e30) < 1e12", panel.schema).expression, 0)
     assert far == (math.inf, "steps")
-    near = Margins(panel).distance(Formula.parse("count(x > 1e30) < 2", panel.schema).expression, 0)
+    near = Robustness(panel).distance(Formula.parse("count(x > 1e30) < 2", panel.schema).expression, 0)
     assert near == (1, "steps")

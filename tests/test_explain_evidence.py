@@ -7,12 +7,12 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
 
 from telltree import ask
 from telltree.engine import Formula
 from telltree.errors import DataError
-from telltree.explain import Margins, decisive_step, decisive_steps
+from telltree.explain import Robustness, decisive_step, decisive_steps
 from telltree.explain.evidence import how_decided
 from telltree.panel import Panel
 
@@ -97,7 +97,7 @@ def test_a_record_that_is_not_there(text, record):
 
 def test_margins_are_in_standard_deviations():
     records = panel(([0, 4], [0, 0], [True, None]), ([nan], [0], [False]))
-    margins = Margins(records)
+    margins = Robustness(records)
     operand = Formula.parse("F(x < 1)", records.schema).expression.args[0]
     assert margins.over_time(operand, 0).tolist() == [0.5, -1.5]
     assert margins.over_time(operand, 1).tolist() == [-1.0]
@@ -110,7 +110,7 @@ def test_a_constant_column_has_margins_too():
 
 def test_a_constant_column_is_measured_by_1_also_where_its_mean_is_rounded():
     records = panel(([0.1] * 3, [0] * 3, [True] * 3))
-    assert Margins(records).distance(Formula.parse("F(x > 3)", records.schema).expression, 0).size == -2.9
+    assert Robustness(records).distance(Formula.parse("F(x > 3)", records.schema).expression, 0).size == -2.9
 
 
 def test_the_unit_of_a_distance_is_that_of_the_step_that_it_is_of():
@@ -118,7 +118,7 @@ def test_the_unit_of_a_distance_is_that_of_the_step_that_it_is_of():
     arrays = [np.array([[4.1, 1], [9, 1], [4.05, 0]]), np.array([[3, 0], [5, 1]])]
     records = Panel.from_arrays(arrays, columns=["x", "b"], schema={"b": {"type": "Boolean"}})
     formula = Formula.parse("F(b and x > 4)", records.schema)
-    assert Margins(records).distance(formula.expression, 0) == (1.0, None)
+    assert Robustness(records).distance(formula.expression, 0) == (1.0, None)
     assert decisive_step(formula, records, 0) == 0
 
 
@@ -148,11 +148,11 @@ def test_the_sign_of_margins_is_the_truth(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 6) for _ in range(4)])
-    draw = Formulas(rng, columns)
+    draw = FormulaEvaluator(rng, columns)
     for _ in range(3):
         text = oracle.text(draw.boolean(rng.randint(1, 4)), rng)
         formula = Formula.parse(text, case.panel.schema, functions=FUNCTIONS)
-        margins = Margins(case.panel)
+        margins = Robustness(case.panel)
         for i, truth in enumerate(formula.over_time(case.panel)):
             assert (margins.over_time(formula.expression, i) > 0).tolist() == truth.tolist(), text
         lengths = case.panel.lengths
@@ -166,7 +166,7 @@ def test_witnesses_witness(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 6) for _ in range(6)])
-    inner = Formulas(rng, columns).vector(rng.randint(0, 2))
+    inner = FormulaEvaluator(rng, columns).vector(rng.randint(0, 2))
     head = rng.choice("FG")
     formula = Formula.parse(oracle.text((head, inner), rng), case.panel.schema, functions=FUNCTIONS)
     steps = decisive_steps(formula, case.panel)
@@ -184,8 +184,8 @@ def test_distances_may_be_measured_by_another_panel():
     assert decisive_step(formula, given, 0, reference=wide) == 0  # by these, x is 0.09 away, then 0.1
     assert decisive_steps(formula, given, reference=wide).tolist() == [0]
     e = formula.expression.args[0].args[0]
-    np.testing.assert_array_equal(Margins(given, wide).over_time(e, 0), [-0.09, -0.1])
-    np.testing.assert_array_equal(Margins(given).over_time(e, 0), [-18.0, -20.0])
+    np.testing.assert_array_equal(Robustness(given, wide).over_time(e, 0), [-0.09, -0.1])
+    np.testing.assert_array_equal(Robustness(given).over_time(e, 0), [-18.0, -20.0])
 
 
 NESTED = [

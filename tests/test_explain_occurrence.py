@@ -12,7 +12,7 @@ from telltree.cli.app import app
 from telltree.english import conditions, term_of
 from telltree.explain import categorize, rules_table
 from telltree.explain.categories import Occurrence
-from telltree.explain.evidence import way_of
+from telltree.explain.evidence import path_of
 from telltree.explain.headlines import with_headlines
 from telltree.panel import Column, Schema
 from telltree.tree import Node
@@ -102,7 +102,7 @@ def test_a_headline_says_how_often_its_condition_occurs():
 
 def test_of_single_records_it_is_told_where_the_condition_does_not_occur(tmp_path):
     tree, panel = airports(3)
-    never, once = (way_of(tree, panel, record) for record in (0, 24))
+    never, once = (path_of(tree, panel, record) for record in (0, 24))
     assert [turn.vacuous for turn in (*never, *once)] == [False, True]
     model = GrammarTreeClassifier('Start ::= G(origin = "EWR" implies x < 3)', random_state=1)
     model.fit(panel, ["quiet"] * 25 + ["loud"] * 25).save(tmp_path / "model.json")

@@ -22,14 +22,14 @@ from telltree.report import (
     plot_category,
     plot_collage,
     plot_confusion,
-    plot_front,
+    plot_pruning_path,
     plot_record,
     plot_search,
     plot_tree,
 )
-from telltree.search import Found, Moment
+from telltree.search import Moment, SearchResult
 from telltree.tree import Node
-from telltree.tree.pruning_path import Front, Measured, Pruning, TreeScore
+from telltree.tree.pruning_path import Measured, Pruning, PruningPath, TreeScore
 
 # The tree.
 
@@ -160,7 +160,7 @@ def test_senseless_settings_of_a_tree_are_refused(tree, wrong, says):
 
 
 def found(*moments, evaluations=100, seconds=2.0):
-    return Found(None, (), None, tuple(Moment(*moment) for moment in moments), evaluations, seconds, False)
+    return SearchResult(None, (), None, tuple(Moment(*moment) for moment in moments), evaluations, seconds, False)
 
 
 def test_a_search_falls_with_evaluations_and_with_time():
@@ -187,8 +187,8 @@ def test_searches_of_many_nodes_and_of_none():
 
 def scored(tree):
     """The front of a tree, each step of it a little better than the one before."""
-    front = Front.of(tree)
-    return front.scored([TreeScore(0.5 + 0.4 * k / len(front), 0.02) for k in range(len(front))])
+    pruning_path = PruningPath.of(tree)
+    return pruning_path.scored([TreeScore(0.5 + 0.4 * k / len(pruning_path), 0.02) for k in range(len(pruning_path))])
 
 
 def bars(figure):
@@ -199,34 +199,34 @@ def bars(figure):
 
 
 def test_a_front_shows_words_against_right_answers(unequal):
-    front = scored(unequal)
-    assert [step.leaves for step in front] == [1, 2, 3]
-    figure = saved(plot_front(front))
-    told = [(step.words, 100 * step.score.share, 100 * step.score.error) for step in front]
+    pruning_path = scored(unequal)
+    assert [step.leaves for step in pruning_path] == [1, 2, 3]
+    figure = saved(plot_pruning_path(pruning_path))
+    told = [(step.words, 100 * step.score.share, 100 * step.score.error) for step in pruning_path]
     assert bars(figure) == [pytest.approx(one) for one in told]
     assert {"1", "2", "3", "words of the questions", "accuracy on records not seen (%)"} <= set(words(figure))
-    decided = Front(
-        replace(s, score=TreeScore(0.9, 0.1, Measured(s.score.share, 0.2), Measured(0.1, 0.1))) for s in front
+    decided = PruningPath(
+        replace(s, score=TreeScore(0.9, 0.1, Measured(s.score.share, 0.2), Measured(0.1, 0.1))) for s in pruning_path
     )
-    figure = saved(plot_front(decided))
+    figure = saved(plot_pruning_path(decided))
     assert bars(figure) == [pytest.approx((x, share, 20.0)) for x, share, _ in told]
     assert "balanced accuracy on records not seen (%)" in words(figure)
     assert "the model’s own" not in words(figure)
 
 
 def test_the_model_is_marked_in_its_front(unequal):
-    front = scored(unequal)
-    model = SimpleNamespace(front_=front, tree_=front[1].tree)
-    figure = saved(plot_front(model))
+    pruning_path = scored(unequal)
+    model = SimpleNamespace(pruning_path_=pruning_path, tree_=pruning_path[1].tree)
+    figure = saved(plot_pruning_path(model))
     assert "the model’s own" in words(figure)
     assert [text.get_text() for text in figure.axes[0].texts if text.get_fontweight() == "bold"] == ["2"]
-    assert len(bars(figure)) == len(front)
+    assert len(bars(figure)) == len(pruning_path)
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 70])
 def test_fronts_of_any_size(flights, nodes):
     steps = [Pruning(comb(number, flights.schema), 0.0, TreeScore(0.9, 0.01)) for number in range(nodes + 1)]
-    figure = saved(plot_front(SimpleNamespace(front_=Front(steps), tree_=steps[-1].tree)))
+    figure = saved(plot_pruning_path(SimpleNamespace(pruning_path_=PruningPath(steps), tree_=steps[-1].tree)))
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert str(nodes + 1) in shown
     assert len(bars(figure)) == nodes + 1
@@ -236,11 +236,11 @@ def test_fronts_of_any_size(flights, nodes):
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
-    [(Front.of, "fit the classifier with cv=5"), (lambda tree: tree, "got Tree without one")],
+    [(PruningPath.of, "fit the classifier with cv=5"), (lambda tree: tree, "got Tree without one")],
 )
 def test_fronts_that_cannot_be_drawn_are_refused(unequal, wrong, says):
     with pytest.raises(SettingsError, match=says):
-        plot_front(wrong(unequal))
+        plot_pruning_path(wrong(unequal))
 
 
 @pytest.fixture

@@ -42,8 +42,8 @@ from telltree.tree.class_target import ClassLabels, ClassTarget
 SMALL = GrammarTreeClassifier(TEXT, ALL_OF_IT)
 
 
-def forest(tree=SMALL, n_trees=6, random_state=3, **settings):
-    return GrammarForestClassifier(tree, n_trees, random_state=random_state, **settings)
+def forest(tree=SMALL, n_estimators=6, random_state=3, **settings):
+    return GrammarForestClassifier(tree, n_estimators, random_state=random_state, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_records_on_disk_give_the_same_trees_and_their_memory_is_told_once(tmp_p
     path = tmp_path / "spikes.parquet"
     pd.DataFrame(spikes, columns=["id", "t", "x", "y"]).to_parquet(path)
     keys, tree = {"id": "id", "time": "t", "label": "y"}, GrammarTreeClassifier(search=FEW, max_depth=2)
-    here, there = (forest(tree, n_trees=3).fit(*get(str(path), **keys)) for get in (read, scan))
+    here, there = (forest(tree, n_estimators=3).fit(*get(str(path), **keys)) for get in (read, scan))
     assert there.trees_ == here.trees_
     assert sum("learning takes about" in record.message for record in caplog.records) == 1
 
@@ -126,8 +126,8 @@ def test_the_same_seed_gives_the_same_trees_in_any_number_of_processes(fitted, p
 
 
 def test_a_larger_forest_begins_with_the_trees_of_a_smaller_one(fitted, panel, labels):
-    assert forest(n_trees=2).fit(panel, labels).trees_ == fitted.trees_[:2]
-    assert forest(n_trees=2, random_state=4).fit(panel, labels).trees_ != fitted.trees_[:2]
+    assert forest(n_estimators=2).fit(panel, labels).trees_ == fitted.trees_[:2]
+    assert forest(n_estimators=2, random_state=4).fit(panel, labels).trees_ != fitted.trees_[:2]
 
 
 def test_records_of_one_group_are_learnt_from_together(panel, labels):
@@ -198,7 +198,7 @@ def test_one_record_is_learnt_from_and_judged_by_nobody():
 
 def test_a_class_that_some_trees_have_not_met_has_little_chance_with_them():
     panel = records(*({"x": [float(x), 0.0][: 1 + x % 2]} for x in range(12)), {"x": [None, 50.0]})
-    model = forest(GrammarTreeClassifier(search=FEW, min_members=1)).fit(panel, ["a", "b"] * 6 + ["c"])
+    model = forest(GrammarTreeClassifier(search=FEW, min_samples_leaf=1)).fit(panel, ["a", "b"] * 6 + ["c"])
     assert model.predict_proba(panel).shape == (13, 3)
     np.testing.assert_allclose(model.predict_proba(panel).sum(axis=1), 1)
 
@@ -235,10 +235,10 @@ def test_levels_that_are_grouped_by_labels_are_grouped_for_each_tree():
 
 
 def test_trees_that_share_planes_are_those_that_do_not(panel, labels, monkeypatch):
-    shared = forest(n_trees=3).fit(panel, labels)
+    shared = forest(n_estimators=3).fit(panel, labels)
     with monkeypatch.context() as patch:
         patch.setattr(GrammarTreeClassifier, "language_for", lambda *_: None)
-        alone = forest(n_trees=3).fit(panel, labels)
+        alone = forest(n_estimators=3).fit(panel, labels)
     assert shared.trees_ == alone.trees_
 
 
@@ -305,8 +305,8 @@ def test_a_forest_is_judged_like_a_tree(fitted, panel, labels):
     assert judge_on(fitted, panel, labels).seen
     assert not judge_on(fitted, panel[:40], labels[:40]).seen
     parts = folds(np.unique(labels, return_inverse=True)[1], None, 2, 0)
-    chances = cross_validate(forest(n_trees=2), panel, labels, parts)
-    judged = judge_by_folds(forest(n_trees=2).fit(panel, labels), panel, labels, number=2, seed=0)
+    chances = cross_validate(forest(n_estimators=2), panel, labels, parts)
+    judged = judge_by_folds(forest(n_estimators=2).fit(panel, labels), panel, labels, number=2, seed=0)
     assert judged.card.accuracy.value == np.mean(fitted.classes_[chances.argmax(axis=1)] == np.array(labels))
 
 
@@ -314,7 +314,7 @@ def test_a_forest_is_judged_like_a_tree(fitted, panel, labels):
 
 
 def test_settings_are_those_of_an_estimator(fitted, panel, labels):
-    model = clone(fitted).set_params(tree__search__evaluations=20, n_trees=2)
+    model = clone(fitted).set_params(tree__search__evaluations=20, n_estimators=2)
     assert model.tree.search.evaluations == 20
     assert SMALL.search.evaluations == 24
     assert model.get_params()["tree__max_depth"] == "auto"
@@ -327,7 +327,7 @@ def test_settings_are_those_of_an_estimator(fitted, panel, labels):
     ("settings", "says"),
     [
         ({"tree": "oak"}, "tree must be a GrammarTreeClassifier or None, got 'oak'"),
-        ({"n_trees": 0}, "n_trees must be a whole number from 1 to 10,000, got 0"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to 10,000, got 0"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"progress": 3}, "progress must be a function or None, got 3"),
         ({"random_state": "x"}, "random_state must be None, a seed"),
@@ -355,7 +355,7 @@ def test_bad_input_has_the_errors_of_a_tree(fitted, panel, labels):
 
 def test_progress_is_told_after_each_tree(panel, labels):
     told = []
-    forest(n_trees=3, progress=told.append).fit(panel, labels)
+    forest(n_estimators=3, progress=told.append).fit(panel, labels)
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -365,7 +365,7 @@ def test_ctrl_c_keeps_the_trees_that_are_finished(fitted, panel, labels, given, 
         if progress.done == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = forest(progress=interrupt, n_trees=6, **given).fit(panel, labels)
+    model = forest(progress=interrupt, n_estimators=6, **given).fit(panel, labels)
     assert model.interrupted_
     assert f"interrupted; the forest has {len(model.trees_)} of 6 trees" in caplog.text
     assert 2 <= len(model.trees_) < 6
@@ -391,7 +391,7 @@ def test_a_fit_that_fails_leaves_the_forest_as_it_was(panel, labels):
     def fail(_progress):
         raise RuntimeError("on purpose")
 
-    model = forest(n_trees=2).fit(panel, labels)
+    model = forest(n_estimators=2).fit(panel, labels)
     before = model.trees_
     with pytest.raises(RuntimeError, match="on purpose"):
         model.set_params(progress=fail).fit(panel[:30], labels[:30])
@@ -472,7 +472,7 @@ def test_how_columns_were_resampled_comes_back(tmp_path):
     panel, y = read(
         pd.DataFrame(rows), id="id", time="t", label="label", time_unit="s", every="2 s", how=how, schema=moving
     )
-    model = forest(GrammarTreeClassifier(search=FEW, min_members=1), 4).fit(panel, y)
+    model = forest(GrammarTreeClassifier(search=FEW, min_samples_leaf=1), 4).fit(panel, y)
     assert len({tree.how_read for tree in model.trees_}) > 1  # each knows of its own columns alone
     model.save(tmp_path / "forest.json")
     assert load(tmp_path / "forest.json").trees_ == model.trees_
@@ -503,8 +503,8 @@ def test_functions_are_brought_to_a_file(panel, labels, tmp_path):
         (lambda found: found["trees"][0][0].update(formula="F(nobody)"), "nobody"),
         (lambda found: found["trees"][0][-1].update(weights=[1.0]), "a count and a weight for each of 3 classes"),
         (lambda found: found["counts"].pop(), "a count of training records for each class"),
-        (lambda found: found.update(n_trees=0), "at n_trees"),
-        (lambda found: found.update(n_trees=10**9), "at n_trees"),
+        (lambda found: found.update(n_estimators=0), "at n_estimators"),
+        (lambda found: found.update(n_estimators=10**9), "at n_estimators"),
         (lambda found: found.update(tree=[]), "at tree: "),
         (lambda found: found.update(format="telltree model"), "at tree: Field required|at trees: Extra"),
         (lambda found: found.update(format=["telltree forest"]), "should be a JSON object with"),
@@ -570,7 +570,7 @@ def test_verbs_that_want_a_tree_say_so(content, panel, labels, tmp_path):
         assert (ended.returncode, "it holds a forest of 6 trees" in ended.stderr) == (4, True), (verb, ended.stderr)
 
 
-def test_without_a_tree_of_ones_own_trees_are_bred(panel, labels):
+def test_without_a_tree_of_ones_own_estimators_are_bred(panel, labels):
     """A proof for each of many trees would take time, and nobody would ask for it."""
-    bred = forest(tree=GrammarTreeClassifier(search=GeneticProgramming()), n_trees=1).fit(panel, labels)
-    assert forest(tree=None, n_trees=1).fit(panel, labels).trees_ == bred.trees_
+    bred = forest(tree=GrammarTreeClassifier(search=GeneticProgramming()), n_estimators=1).fit(panel, labels)
+    assert forest(tree=None, n_estimators=1).fit(panel, labels).trees_ == bred.trees_

@@ -16,10 +16,10 @@ import telltree
 from telltree import DataError, Formula, GrammarTreeClassifier, Panel, export_model
 from telltree.engine import truth_of
 from telltree.engine.formulas import signals_of
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.engine.three_valued import possibly, surely
 from telltree.estimators import TemporalFeatures
-from telltree.explain import Margins
+from telltree.explain import Robustness
 from telltree.grammar.tables import Tables
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH
@@ -118,14 +118,16 @@ def test_every_evaluation_agrees(case):
         assert parsed(panel).tolist() == wanted, text
         assert [found.tolist() for found in parsed.over_time(panel)] == steps, text
         assert truth_of([parsed.expression], panel).tolist() == [wanted], text
-        margins = Margins(panel)
+        margins = Robustness(panel)
         for i, of_record in enumerate(steps):
             for margin, true in zip(margins.over_time(parsed.expression, i), of_record, strict=True):
                 assert margin == 0 or (margin > 0) == true, text
         rules, symbols, population = derived(random.Random(1), [parsed.expression])
-        assert Engine(panel, rules, Tables.of(rules, symbols)).truth(population).tolist() == [wanted], text
+        assert PopulationEvaluator(panel, rules, Tables.of(rules, symbols)).truth(population).tolist() == [wanted], text
         for part in (slice(0, 4), slice(4, 10)):  # as shards see them
-            assert Engine(panel[part], rules, Tables.of(rules, symbols)).truth(population).tolist() == [wanted[part]]
+            assert PopulationEvaluator(panel[part], rules, Tables.of(rules, symbols)).truth(population).tolist() == [
+                wanted[part]
+            ]
 
 
 def test_three_valued_answers_agree(case):
@@ -205,5 +207,5 @@ def test_the_length_of_a_record_is_a_number_of_steps():
     grammar = "Start ::= F(length() > [3, 4])"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = GrammarTreeClassifier(grammar, max_depth=1, min_members=1, random_state=0).fit(panel, list("aabb"))
+        found = GrammarTreeClassifier(grammar, max_depth=1, min_samples_leaf=1, random_state=0).fit(panel, list("aabb"))
     assert str(found.tree_.nodes[0].formula) == "F(length() ≥ 5)"

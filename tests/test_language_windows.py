@@ -21,9 +21,9 @@ from telltree import (
     ask,
     user_function,
 )
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.errors import SpeechError
-from telltree.explain import Margins, decisive_steps, english
+from telltree.explain import Robustness, decisive_steps, english
 from telltree.grammar.tables import Tables
 from telltree.logic import OPERATORS
 from telltree.logic.operators import Form
@@ -87,7 +87,7 @@ def test_blocks_of_ragged_records_agree_with_the_oracle(seed, settled):
     plain = [draw(rng, 12) for _ in range(25)]
     formulas = [Formula.parse(oracle.text(one, rng), case.panel.schema) for one in plain]
     rules, symbols, population = derived(rng, [formula.expression for formula in formulas])
-    found = Engine(case.panel, rules, Tables.of(rules, symbols)).truth(population)
+    found = PopulationEvaluator(case.panel, rules, Tables.of(rules, symbols)).truth(population)
     for one, formula, truths in zip(plain, formulas, found, strict=True):
         assert truths.tolist() == [oracle.truth(one, record, {}) for record in case.records], str(formula)
     for one, formula in list(zip(plain, formulas, strict=True))[:5]:
@@ -282,13 +282,13 @@ def test_they_are_said_and_read_back(text, said):
 def test_the_longest_stretch_has_no_distance_in_steps(text):
     """One step more may join two stretches."""
     panel = pulses()
-    evidence = Margins(panel).evidence(Formula.parse(text, panel.schema).expression)
+    evidence = Robustness(panel).evidence(Formula.parse(text, panel.schema).expression)
     assert [evidence.distance(place).unit for place in range(len(panel))] == [None] * 4
 
 
 def test_episodes_have_no_distance_in_steps():
     panel = pulses()
-    evidence = Margins(panel).evidence(Formula.parse("episodes(x = 1) > 1", panel.schema).expression)
+    evidence = Robustness(panel).evidence(Formula.parse("episodes(x = 1) > 1", panel.schema).expression)
     assert evidence.truth.tolist() == [True, False, False, False]
     assert [evidence.distance(place).unit for place in range(len(panel))] == [None] * 4
 

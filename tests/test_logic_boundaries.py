@@ -26,12 +26,12 @@ from paths import (
     walked_over_time,
 )
 from random_trees import PlainFormulas
-from strategies import Case, Column, Formulas, derived, draw_columns
+from strategies import Case, Column, FormulaEvaluator, derived, draw_columns
 
 from telltree import Formula, Panel
 from telltree.engine.bitset_layout import TILE
 from telltree.engine.bitsets import MOST
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.engine.trace import signals_of
 from telltree.grammar.tables import Tables
 from telltree.logic import Attribute, Expression, Number, Type, operator_named
@@ -118,7 +118,7 @@ def test_every_window_over_every_length_in_a_search(first):
     tables = Tables.of(rules, symbols)
     for n in range(first, first + 10):
         x, r = records_that_ask_each_step(n, np.random.default_rng(n))
-        found = Engine(panel_of_steps(x=x, r=r), rules, tables).truth(population)
+        found = PopulationEvaluator(panel_of_steps(x=x, r=r), rules, tables).truth(population)
         expected = []
         for name, (a, b) in product((*SOME, *ALL), WINDOWS):
             holds = right(name, x, a, b)
@@ -414,13 +414,13 @@ def test_every_path_agrees_at_every_step(rng, tmp_path_factory):
 @settings(max_examples=30, deadline=None)
 @given(rng=st.randoms(use_true_random=False))
 def test_every_path_agrees_on_functions_of_the_user(rng):
-    assert_every_path_agrees(rng, Formulas, 6)
+    assert_every_path_agrees(rng, FormulaEvaluator, 6)
 
 
 def test_random_windows_reach_the_boundaries_of_blocks():
     """The reason why random formulas once missed a fault: no window that they drew had a multiple of four steps."""
     rng = random.Random(0)
-    draw = Formulas(rng, draw_columns(rng))
+    draw = FormulaEvaluator(rng, draw_columns(rng))
     drawn = [draw.boolean(4) for _ in range(4000)]
 
     def widths(formula):

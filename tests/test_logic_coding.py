@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from telltree import Grammar, Panel
-from telltree.engine.formulas import Formulas
-from telltree.engine.population import Engine
+from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.population import PopulationEvaluator
 from telltree.grammar.derivation import Population
 
 TEXT = """
@@ -34,7 +34,7 @@ def test_codes_answer_like_numbers(memory):
     panel = ragged()
     grammar = Grammar.parse(TEXT, panel)
     population = Population.of([grammar.draw(seed, 4) for seed in range(400)], False)
-    engine = Engine(panel, grammar.rules, grammar.tables, memory=memory)
+    evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables, memory=memory)
     expressions = [population.derivation(i, grammar).expression for i in range(400)]
     assert len({str(e) for e in expressions}) > 150
-    assert np.array_equal(engine.truth(population), Formulas(panel).truth(expressions))
+    assert np.array_equal(evaluator.truth(population), FormulaEvaluator(panel).truth(expressions))

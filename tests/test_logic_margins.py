@@ -1,4 +1,4 @@
-"""Margins of formulas over all records, as splits are chosen by them, against brute force."""
+"""Robustness of formulas over all records, as splits are chosen by them, against brute force."""
 
 import random
 
@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import edge_case, garbage_in_memory
 from strategies import FUNCTIONS, Column, derived, draw_columns, panel_of
-from strategies import Formulas as RandomFormulas
-from test_tree_induction import Margins as NaiveMargins
+from strategies import FormulaEvaluator as RandomFormulas
+from test_tree_induction import Robustness as NaiveRobustness
 
 from telltree import Formula
-from telltree.engine.formulas import Formulas
-from telltree.engine.population import Engine
-from telltree.explain import Margins
+from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.population import PopulationEvaluator
+from telltree.explain import Robustness
 from telltree.grammar.tables import Tables
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"))
@@ -28,7 +28,7 @@ def test_counts_take_part_in_margins(text):
     records = [{"x": [4.0, 3.0], "on": [True, True]}, {"x": [0.0, 1.0], "on": [False, True]}]
     panel = panel_of(COLUMNS[:2], records)
     formula = Formula.parse(text, panel.schema).expression
-    assert Formulas(panel).margins([formula]).tolist() == [1.0]
+    assert FormulaEvaluator(panel).robustness([formula]).tolist() == [1.0]
 
 
 @pytest.mark.parametrize(("outer", "window"), [("G", "F"), ("F", "G"), ("G", "once"), ("F", "historically")])
@@ -49,7 +49,7 @@ def test_margins_look_through_windows(outer, window, seed, near, width):
 
     panel = panel_of(COLUMNS[:1], [{"x": x.tolist()} for x in records])
     formula = Formula.parse(f"{outer}({window}[{near}, {far}](x > 0.3))", panel.schema).expression
-    assert Formulas(panel).margins([formula])[0] == pytest.approx(min(abs(margin(x)) for x in records))
+    assert FormulaEvaluator(panel).robustness([formula])[0] == pytest.approx(min(abs(margin(x)) for x in records))
 
 
 def near(values):
@@ -70,7 +70,7 @@ def drawn(rng):
 @given(st.randoms(use_true_random=False))
 def test_margins_of_every_operator_are_those_of_the_oracle_at_every_step(rng):
     case, plain, formulas = drawn(rng)
-    judge, margins = NaiveMargins(case.records), Margins(case.panel)
+    judge, margins = NaiveRobustness(case.records), Robustness(case.panel)
     for formula, own in zip(formulas, plain, strict=True):
         for i, record in enumerate(case.records):
             assert margins.over_time(formula, i).tolist() == near(judge.over_time(own, record)), str(formula)
@@ -81,9 +81,11 @@ def test_margins_of_every_operator_are_those_of_the_oracle_at_every_step(rng):
 def test_the_smallest_margin_of_every_operator_is_that_of_the_oracle(seed):
     """In a search and of formulas as they stand, with garbage in memory; several at once share registers."""
     case, plain, formulas = drawn(random.Random(seed))
-    judge = NaiveMargins(case.records)
+    judge = NaiveRobustness(case.records)
     wanted = [judge.of_split(own, case.records) for own in plain]
     rules, symbols, population = derived(random.Random(seed), formulas)
     with garbage_in_memory():
-        assert Formulas(case.panel).margins(formulas).tolist() == near(wanted)
-        assert Engine(case.panel, rules, Tables.of(rules, symbols)).margins(population).tolist() == near(wanted)
+        assert FormulaEvaluator(case.panel).robustness(formulas).tolist() == near(wanted)
+        assert PopulationEvaluator(case.panel, rules, Tables.of(rules, symbols)).robustness(
+            population
+        ).tolist() == near(wanted)

@@ -17,7 +17,7 @@ from strategies import (
     PLAIN_FUNCTIONS,
     Case,
     Column,
-    Formulas,
+    FormulaEvaluator,
     cut,
     derived,
     draw_case,
@@ -27,7 +27,7 @@ from strategies import (
 
 from telltree.engine import Formula, truth_of
 from telltree.engine.evaluator import joined
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
 from telltree.grammar.tables import Tables
@@ -68,7 +68,7 @@ def assert_over_time(formula, judgement, case):
 def draw_family(rng, formulas, depth=5):
     """Columns, and formulas over them as tuples and as text."""
     columns = draw_columns(rng)
-    draw = Formulas(rng, columns)
+    draw = FormulaEvaluator(rng, columns)
     plain = [draw.boolean(rng.randint(1, depth)) for _ in range(formulas)]
     return columns, plain, [oracle.text(formula, rng) for formula in plain]
 
@@ -120,10 +120,10 @@ def test_derivations_of_any_grammar_agree(seed):
         judgement = judged(plain, case.records)
         expressions = [formula.expression for formula in parsed(texts, case.panel)]
         rules, symbols, population = derived(rng, expressions)
-        engine = Engine(case.panel, rules, Tables.of(rules, symbols))
-        assert_truth(engine.truth(population), texts, judgement, case)
+        evaluator = PopulationEvaluator(case.panel, rules, Tables.of(rules, symbols))
+        assert_truth(evaluator.truth(population), texts, judgement, case)
         for i in range(0, 40, 4):
-            found = [steps.tolist() for steps in engine.trace(population, i)]
+            found = [steps.tolist() for steps in evaluator.trace(population, i)]
             assert found == judgement[i], f"{texts[i]}\non {case.seen}"
 
 
@@ -167,7 +167,7 @@ def test_whatever_a_grammar_can_say_is_judged_as_if_said_alone(name):
     grammar = Grammar.parse(GRAMMARS[name], case.panel, functions=FUNCTIONS)
     derivations = list(grammar.enumerate(10))[:300]
     population = Population.of(derivations, constants=False)
-    found = Engine(case.panel, grammar.rules, grammar.tables).truth(population)
+    found = PopulationEvaluator(case.panel, grammar.rules, grammar.tables).truth(population)
     alone = [Formula(derivation.expression)(case.panel).tolist() for derivation in derivations]
     for derivation, together, right in zip(derivations, found.tolist(), alone, strict=True):
         assert together == right, str(derivation)
@@ -212,35 +212,35 @@ def test_a_record_is_judged_alike_in_any_company():
 
 def engine_of(case, formulas, **settings):
     """An engine as `engine_for` makes it, but for memory and threads."""
-    engine, population = engine_for(case.panel, [formula.expression for formula in formulas])
-    return Engine(case.panel, engine._rules, engine._tables, **settings), population
+    evaluator, population = engine_for(case.panel, [formula.expression for formula in formulas])
+    return PopulationEvaluator(case.panel, evaluator._rules, evaluator._tables, **settings), population
 
 
 def test_threads_change_nothing():
     case, _, texts, formulas = a_case(3)
-    engine, population = engine_of(case, formulas, threads=2)
-    assert_truth(engine.truth(population), texts, judgement_of(3), case)
+    evaluator, population = engine_of(case, formulas, threads=2)
+    assert_truth(evaluator.truth(population), texts, judgement_of(3), case)
 
 
 @pytest.mark.parametrize("capacity", [None, 100, 12, 3, 1])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_little_memory_changes_nothing(capacity, threads):
     case, _, texts, formulas = a_case(4)
-    engine, population = engine_of(case, formulas, memory=1, threads=threads)
+    evaluator, population = engine_of(case, formulas, memory=1, threads=threads)
     if capacity is not None:
-        engine._planes.capacity = capacity
+        evaluator._bitsets.capacity = capacity
     judgement = judgement_of(4)
     for _ in range(2):  # the second time with planes left over from the first
-        assert_truth(engine.truth(population), texts, judgement, case)
+        assert_truth(evaluator.truth(population), texts, judgement, case)
     with_room, _ = engine_of(case, formulas)
-    assert_alike(tally_of(engine, population), tally_of(with_room, population))
-    assert engine.margins(population).tolist() == with_room.margins(population).tolist()
+    assert_alike(tally_of(evaluator, population), tally_of(with_room, population))
+    assert evaluator.robustness(population).tolist() == with_room.robustness(population).tolist()
 
 
-def tally_of(engine, population):
+def tally_of(evaluator, population):
     """What an engine says of the formulas, with counts of two groups of records."""
-    even = np.arange(len(engine.panel)) % 2 == 0
-    return engine.evaluate(population, np.arange(len(population.lengths)), engine.layout.masks([even, ~even]))
+    even = np.arange(len(evaluator.panel)) % 2 == 0
+    return evaluator.evaluate(population, np.arange(len(population.lengths)), evaluator.layout.masks([even, ~even]))
 
 
 def assert_alike(one, other):
@@ -257,7 +257,7 @@ def test_shards_find_together_what_one_finds_alone(bounds):
     even, parts = np.arange(300) % 2 == 0, []
     for low, high in pairwise(bounds):
         records = np.sort(alone.layout.order[64 * low : 64 * high])
-        shard = Engine(case.panel[records], alone._rules, alone._tables, alone.signals, before=low)
+        shard = PopulationEvaluator(case.panel[records], alone._rules, alone._tables, alone.signals, before=low)
         masks = shard.layout.masks([even[records], ~even[records]])
         parts.append(shard.findings(population, np.arange(40), masks))
     assert_alike(joined(parts).of_all(), tally_of(alone, population))
@@ -288,12 +288,12 @@ def test_blocks_may_be_worked_on_together_or_alone(words, many_records, monkeypa
 @pytest.mark.parametrize("threads", [1, 2])
 def test_true_records_are_counted_group_by_group(threads, number):
     case, _, _, formulas = a_case(10)
-    engine, population = engine_of(case, formulas, threads=threads)
+    evaluator, population = engine_of(case, formulas, threads=threads)
     rng = np.random.default_rng(0)
     groups = rng.random((number, len(case.panel))) < 0.5
     wanted = rng.permutation(len(formulas))[:25]
-    tally = engine.evaluate(population, wanted, engine.layout.masks(list(groups)))
-    truth = engine.truth(population)[wanted]
+    tally = evaluator.evaluate(population, wanted, evaluator.layout.masks(list(groups)))
+    truth = evaluator.truth(population)[wanted]
     assert tally.counts.tolist() == [[int(np.sum(row & group)) for group in groups] for row in truth]
     assert tally.members[:, 0].tolist() == truth.sum(axis=1).tolist()
     assert tally.size.tolist() == [formulas[i].terminals for i in wanted]
@@ -302,9 +302,9 @@ def test_true_records_are_counted_group_by_group(threads, number):
 def test_formulas_that_split_records_alike_have_the_same_answer_and_no_others():
     case, _, _, formulas = a_case(11, formulas=100, depth=2)
     negated = [Formula(Expression(operator_named("not"), (formula.expression,))) for formula in formulas]
-    engine, population = engine_of(case, [*formulas, *negated])
-    answer = engine.evaluate(population, np.arange(200), engine.layout.masks([])).answer.tolist()
-    splits = [tuple(steps == row[0] for steps in row) for row in engine.truth(population).tolist()]
+    evaluator, population = engine_of(case, [*formulas, *negated])
+    answer = evaluator.evaluate(population, np.arange(200), evaluator.layout.masks([])).answer.tolist()
+    splits = [tuple(steps == row[0] for steps in row) for row in evaluator.truth(population).tolist()]
     assert answer[:100] == answer[100:]
     assert len(set(answer)) == len(set(splits)) == len(set(zip(answer, splits, strict=True)))
 
@@ -328,9 +328,9 @@ def test_a_formula_with_more_atoms_than_memory_holds():
         some = ("or", some, ("=", ("x", "x"), ("number", float(level))))
     plain = [("F", some), ("G", some)]
     texts = [oracle.text(formula, rng) for formula in plain]
-    engine, population = engine_of(case, parsed(texts, case.panel))
-    engine._planes.capacity = 10
-    assert_truth(engine.truth(population), texts, judged(plain, records), case)
+    evaluator, population = engine_of(case, parsed(texts, case.panel))
+    evaluator._bitsets.capacity = 10
+    assert_truth(evaluator.truth(population), texts, judged(plain, records), case)
 
 
 def test_columns_that_are_not_contiguous():

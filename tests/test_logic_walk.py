@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_evidence import Naive
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
 
 from telltree.engine import Formula, trace
-from telltree.explain import Margins
+from telltree.explain import Robustness
 
 NEAR = 1e-9
 
@@ -29,12 +29,12 @@ def drawn(rng, most=7):
     """A panel of some records of unequal lengths, missing values among them, and a formula about it."""
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, most) for _ in range(rng.randint(1, 4))])
-    plain = Formulas(rng, columns).boolean(rng.randint(1, 4))
+    plain = FormulaEvaluator(rng, columns).boolean(rng.randint(1, 4))
     return case, plain, Formula.parse(oracle.text(plain, rng), case.panel.schema, functions=FUNCTIONS)
 
 
 def assert_as_judged(case, plain, formula):
-    judge, margins = Naive(case.records, PLAIN_FUNCTIONS), Margins(case.panel)
+    judge, margins = Naive(case.records, PLAIN_FUNCTIONS), Robustness(case.panel)
     found = margins.evidence(formula.expression, follow=[formula.expression])
     assert formula(case.panel).tolist() == found.truth.tolist()
     for i, record in enumerate(case.records):
@@ -43,7 +43,7 @@ def assert_as_judged(case, plain, formula):
         assert found.truth[i] == truth[0], str(formula)
         assert found.held(formula.expression, i).tolist() == truth, str(formula)
         assert found.count(formula.expression, i) == sum(truth)
-        assert found.margins[i] == pytest.approx(sizes[0], rel=NEAR, abs=NEAR), str(formula)
+        assert found.robustness[i] == pytest.approx(sizes[0], rel=NEAR, abs=NEAR), str(formula)
         assert margins.over_time(formula.expression, i) == pytest.approx(sizes, rel=NEAR, abs=NEAR), str(formula)
         assert found.steps[i] == judge.decisive(plain, record), str(formula)
         size, unit = judge.distance(plain, record)
@@ -63,7 +63,7 @@ def test_all_that_a_walk_finds_is_as_a_naive_judge_has_it(seed):
 def test_some_records_are_walked_as_all_are(seed):
     rng = random.Random(seed)
     case, _, formula = drawn(rng)
-    margins = Margins(case.panel)
+    margins = Robustness(case.panel)
     everyone = margins.evidence(formula.expression)
     chosen = [rng.randrange(len(case.panel)) for _ in range(5)]
     some = margins.evidence(formula.expression, chosen)
@@ -76,12 +76,14 @@ def test_records_are_walked_in_shares_as_they_are_together(monkeypatch):
     rng = random.Random(5)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 9) for _ in range(60)])
-    formula = Formula.parse(oracle.text(Formulas(rng, columns).boolean(3), rng), case.panel.schema, functions=FUNCTIONS)
-    margins = Margins(case.panel)
+    formula = Formula.parse(
+        oracle.text(FormulaEvaluator(rng, columns).boolean(3), rng), case.panel.schema, functions=FUNCTIONS
+    )
+    margins = Robustness(case.panel)
     whole = margins.evidence(formula.expression, follow=[formula.expression])
     monkeypatch.setattr(trace, "_AT_A_TIME", 16)
     shares = margins.evidence(formula.expression, follow=[formula.expression])
-    assert shares.margins.tolist() == whole.margins.tolist()
+    assert shares.robustness.tolist() == whole.robustness.tolist()
     assert shares.steps.tolist() == whole.steps.tolist()
     e = formula.expression
     assert [shares.held(e, i).tolist() for i in range(60)] == [whole.held(e, i).tolist() for i in range(60)]
@@ -89,7 +91,7 @@ def test_records_are_walked_in_shares_as_they_are_together(monkeypatch):
 
 def test_no_records_are_walked_too():
     case, _, formula = drawn(random.Random(0))
-    nobody = Margins(case.panel).evidence(formula.expression, [])
+    nobody = Robustness(case.panel).evidence(formula.expression, [])
     assert (len(nobody.truth), len(nobody.steps)) == (0, 0)
 
 

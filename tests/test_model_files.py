@@ -35,7 +35,7 @@ from telltree import (
     user_function,
 )
 from telltree.estimators import load
-from telltree.explain import Margins
+from telltree.explain import Robustness
 from telltree.models.document import Settings
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.training import fingerprint
@@ -61,7 +61,7 @@ CALLING = "Start ::= F(VB)  VB ::= VB and VB | wild(speed, on) | double(height) 
 MODELS = {
     "generic": {},
     "paper": {"search": GeneticProgramming.paper(), "fitness": GiniSize(gini="sum"), "max_depth": 1},
-    "own English": {"grammar": SPOKEN, "min_members": 2, "min_gain": 0.5, "prevent_same_label": True},
+    "own English": {"grammar": SPOKEN, "min_samples_leaf": 2, "min_gain": 0.5, "prevent_same_label": True},
     "functions": {"grammar": CALLING, "functions": [wild, double]},
     "centred": {"grammar": "S ::= F(each real < [0, 1, 2.5])", "centre": True},
     "balanced": {"class_weight": "balanced", "max_depth": np.int64(2)},
@@ -236,18 +236,18 @@ def test_bytes_do_not_depend_on_the_hash_seed(panel, labels, tmp_path):
 def test_numbers_that_are_not_finite_are_kept(panel, labels, tmp_path):
     model = learn(panel, labels, min_gain=-np.inf)
     model.tree_ = dataclasses.replace(
-        model.tree_, root=dataclasses.replace(model.tree_.root, margin=np.inf, gain=-np.inf, fitness=1e-320)
+        model.tree_, root=dataclasses.replace(model.tree_.root, robustness=np.inf, gain=-np.inf, fitness=1e-320)
     )
     loaded, _ = again(model, tmp_path)
     root = loaded.tree_.root
-    assert (root.margin, root.gain, root.fitness, loaded.min_gain) == (np.inf, -np.inf, 1e-320, -np.inf)
+    assert (root.robustness, root.gain, root.fitness, loaded.min_gain) == (np.inf, -np.inf, 1e-320, -np.inf)
 
 
 def test_margins_are_those_of_training(panel, labels, tmp_path):
     model = learn(panel, labels, max_depth=3)
     loaded, _ = again(model, tmp_path)
     few = panel[[4, 9]]
-    kept, trained, own = Margins(few, loaded.training_.spread), Margins(few, panel), Margins(few)
+    kept, trained, own = Robustness(few, loaded.training_.spread), Robustness(few, panel), Robustness(few)
     differ = False
     for node in loaded.tree_.nodes:
         for record in (0, 1):

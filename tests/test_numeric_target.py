@@ -16,7 +16,7 @@ from report_page import Page, data_of
 from typer.testing import CliRunner
 
 from telltree import (
-    Bits,
+    MDL,
     Formula,
     GiniSize,
     Grammar,
@@ -37,7 +37,7 @@ from telltree.models.export import TARGETS, export_model
 from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html
 from telltree.tree import Induction, Limits, Node, Tree
 from telltree.tree.class_target import register_target
-from telltree.tree.pruning_path import Front
+from telltree.tree.pruning_path import PruningPath
 from telltree.tree.training import Training
 
 register_target(KIND, NumericTarget.from_entry)
@@ -99,7 +99,7 @@ def model_file(learned, tree, panel, labels, tmp_path_factory):
     grammar = Grammar.parse(TEXT, panel)
     model = Model(
         tree=tree.narrowed(),
-        front=Front.of(learned.tree),
+        pruning_path=PruningPath.of(learned.tree),
         grammar=grammar,
         training=kept,
         interrupted=False,
@@ -144,7 +144,7 @@ def test_each_question_is_the_best_of_all_by_a_plain_reckoning(learned, panel, l
     assert left(steps, truth) == pytest.approx(root.fitness - 0.1 * root.formula.terminals, abs=0.3)
 
 
-@pytest.mark.parametrize("fitness", [Bits(), GiniSize()])
+@pytest.mark.parametrize("fitness", [MDL(), GiniSize()])
 def test_a_fitness_of_classes_is_refused(panel, labels, fitness):
     induction = Induction(Grammar.parse(TEXT, panel), MonteCarlo(evaluations=SAID), fitness, Limits(), 1)
     with pytest.raises(SettingsError, match="tells how mixed classes are, and got NumericLabels"):
@@ -192,9 +192,9 @@ def test_records_are_put_into_categories(tree, panel, y):
 
 
 def test_its_front_has_trees_from_one_leaf_to_the_whole(tree):
-    front = Front.of(tree)
-    assert [len(step.tree.leaves) for step in front] == sorted({len(step.tree.leaves) for step in front})
-    assert (front[0].leaves, front.whole) == (1, tree)
+    pruning_path = PruningPath.of(tree)
+    assert [len(step.tree.leaves) for step in pruning_path] == sorted({len(step.tree.leaves) for step in pruning_path})
+    assert (pruning_path[0].leaves, pruning_path.whole) == (1, tree)
 
 
 def test_a_model_file_gives_the_tree_back(model_file, tree, panel):

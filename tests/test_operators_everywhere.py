@@ -32,7 +32,7 @@ def test_it_is_written_and_read(asked_about):
 def test_the_engine_agrees_with_the_oracle(asked_about):
     for asked in asked_about:
         asked.check_engine()
-        asked.check_margins()
+        asked.check_robustness()
 
 
 def test_english_is_read_back(asked_about):

@@ -67,7 +67,7 @@ def test_one_preset_is_the_whole_paper(records):
     given = model.get_params(deep=False)
     assert given["fitness"] == GiniSize(w1=100, w2=0.1, gini="sum", size="nodes", tolerance=0, ties="first")
     assert given["search"] == GeneticProgramming.paper("auslan")
-    assert (given["max_depth"], given["min_members"], given["min_gain"]) == (6, 1, None)
+    assert (given["max_depth"], given["min_samples_leaf"], given["min_gain"]) == (6, 1, None)
     assert (given["as_derived"], given["centre"], given["prevent_same_label"], given["cv"]) == (
         True,
         False,
@@ -82,7 +82,7 @@ def test_one_preset_is_the_whole_paper(records):
     assert fitted.grammar_ == Grammar.generic(panel, atoms_weight=1)
     root = fitted.tree_.root
     assert root.formula.expression == fitted.searches_[1].best.derivation.expression
-    assert len(fitted.front_.whole.leaves) == len(fitted.tree_.leaves)  # nothing is pruned
+    assert len(fitted.pruning_path_.whole.leaves) == len(fitted.tree_.leaves)  # nothing is pruned
 
 
 @pytest.mark.parametrize(("given", "says"), [(("moon",), "experiment"), (("auslan", "auto"), "searches")])

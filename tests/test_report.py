@@ -12,17 +12,17 @@ from report_cases import HARD, grown, single_leaf, sixty_categories, small, titl
 from report_page import Page, data_of
 from sklearn.base import clone
 
-from telltree import Bits, DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError, load
-from telltree.engine.formulas import Formulas
+from telltree import MDL, DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError, load
+from telltree.engine.formulas import FormulaEvaluator
 from telltree.engine.trace import Walker
-from telltree.explain import categorize, way_of
+from telltree.explain import categorize, path_of
 from telltree.explain.categories import missing_columns, sentence
 from telltree.panel import Column, Schema
 from telltree.proportions import wilson
 from telltree.report import report_html, write_report
 from telltree.text import percent
 from telltree.tree import Node
-from telltree.tree.pruning_path import Front, Measured, Pruning, TreeScore
+from telltree.tree.pruning_path import Measured, Pruning, PruningPath, TreeScore
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_a_mixed_category_is_called_so_and_has_members_of_both_classes_only():
 def test_borderline_members_have_the_smallest_margins(plain, data):
     tree, panel, y = plain
     clusters = tree.apply(panel)
-    least = [min(abs(turn.margin) for turn in way_of(tree, panel, i)) for i in range(len(panel))]
+    least = [min(abs(turn.robustness) for turn in path_of(tree, panel, i)) for i in range(len(panel))]
     for category in data["categories"]:
         inside = sorted(
             least[i] for i in np.flatnonzero((clusters == category["number"]) & (y == category["predicted"]))
@@ -142,7 +142,7 @@ def test_a_report_works_each_formula_out_once(monkeypatch):
     """Scores, categories, headlines, members, ways and the drawn tree share what was found out."""
     _, panel, y = small(80)
     model = GrammarTreeClassifier(search=MonteCarlo(evaluations=2_000), max_depth=3, random_state=1).fit(panel, y)
-    kept, found, walk, truth = panel[60:], [], Walker.walk, Formulas.truth
+    kept, found, walk, truth = panel[60:], [], Walker.walk, FormulaEvaluator.truth
 
     def walked(self, e, *given, **how):
         found.append((len(self.panel), e))
@@ -154,7 +154,7 @@ def test_a_report_works_each_formula_out_once(monkeypatch):
 
     report_html(model, panel, y)  # finds the words for categories, which are the same in all reports
     monkeypatch.setattr(Walker, "walk", walked)
-    monkeypatch.setattr(Formulas, "truth", evaluated)
+    monkeypatch.setattr(FormulaEvaluator, "truth", evaluated)
     report_html(model, panel, y, held_out=(kept, y[60:]))
     asked = {node.formula.expression for node in model.tree_.nodes}
     assert {e for records, e in found if records == len(panel)} >= asked
@@ -165,13 +165,13 @@ def test_a_report_works_each_formula_out_once(monkeypatch):
 def test_ways_are_those_of_explain(plain, data):
     tree, panel, _ = plain
     for record in data["records"]:
-        turns = way_of(tree, panel, record["at"])
+        turns = path_of(tree, panel, record["at"])
         assert len(record["way"]) == len(turns)
         for told, turn in zip(record["way"], turns, strict=True):
             node = data["nodes"][told["node"]]
             assert node["formula"] == str(turn.formula)
             assert (told["holds"], told["step"], told["time"]) == (turn.holds, turn.step, turn.time)
-            assert told["margin"] == pytest.approx(abs(turn.margin), rel=1e-4)
+            assert told["margin"] == pytest.approx(abs(turn.robustness), rel=1e-4)
             assert (node["english"] if turn.holds else node["negated"]) == turn.english
 
 
@@ -301,8 +301,8 @@ def test_a_fitted_classifier_tells_how_it_was_searched():
     assert str(sum(search.evaluations for search in model.searches_.values())) in text
     assert report_html(fitted(), panel, y) == made
     for record in data_of(made)["records"][:5]:
-        turns = way_of(model.tree_, panel, record["at"])
-        assert [turn["margin"] for turn in record["way"]] == pytest.approx([abs(t.margin) for t in turns], rel=1e-4)
+        turns = path_of(model.tree_, panel, record["at"])
+        assert [turn["margin"] for turn in record["way"]] == pytest.approx([abs(t.robustness) for t in turns], rel=1e-4)
 
 
 def test_a_fitness_of_ones_own_is_named_without_its_address():
@@ -433,14 +433,14 @@ def test_dates_go_into_the_page():
 def validated():
     """A model that was cross-validated, and its records."""
     _, panel, y = small(60)
-    search, bits = MonteCarlo(evaluations=200), Bits(price=0.05)
-    settings = {"fitness": bits, "min_members": 1, "cv": 3, "random_state": 0}
+    search, bits = MonteCarlo(evaluations=200), MDL(price=0.05)
+    settings = {"fitness": bits, "min_samples_leaf": 1, "cv": 3, "random_state": 0}
     return GrammarTreeClassifier(search=search, **settings).fit(panel, y), panel, y
 
 
 def test_trees_of_other_sizes_are_told_with_their_scores(validated):
     model, panel, y = validated
-    steps, own = model.front_.beside(model.tree_)
+    steps, own = model.pruning_path_.beside(model.tree_)
     assert len(steps) > 1
     text = Page(report_html(model, panel, y)).text
     for step in steps:
@@ -457,7 +457,7 @@ def test_trees_of_other_sizes_are_told_with_their_scores(validated):
 
 def test_cross_validation_stands_for_records_held_out(validated):
     model, panel, y = validated
-    _, own = model.front_.beside(model.tree_)
+    _, own = model.pruning_path_.beside(model.tree_)
     told = f"Accuracy, on records not seen {percent(own.score.share)} ± {percent(own.score.error)}, in 3 folds"
     low, high = wilson(own.score.share, 60)
     for labels in (y, None):
@@ -491,24 +491,26 @@ def test_a_model_from_a_file_still_tells_its_scores(validated, tmp_path):
 
 def test_a_file_of_an_older_telltree_has_accuracy_alone(validated):
     model, panel, y = validated
-    old = SimpleNamespace(tree_=model.tree_, front_=model.front_.scored([TreeScore(0.5, 0.1)] * len(model.front_)))
+    old = SimpleNamespace(
+        tree_=model.tree_, pruning_path_=model.pruning_path_.scored([TreeScore(0.5, 0.1)] * len(model.pruning_path_))
+    )
     text = Page(report_html(old, panel, y)).text
     assert "Behind the best" not in text
-    assert text.count("50.0 % ± 10.0 %") >= len(model.front_)
+    assert text.count("50.0 % ± 10.0 %") >= len(model.pruning_path_)
 
 
 def test_without_cross_validation_sizes_are_told_alone(plain):
     tree, panel, y = plain
-    model = SimpleNamespace(tree_=tree, front_=Front.of(tree))
+    model = SimpleNamespace(tree_=tree, pruning_path_=PruningPath.of(tree))
     text = Page(report_html(model, panel, y)).text
-    assert len(model.front_) > 1
+    assert len(model.pruning_path_) > 1
     assert "Trees of other sizes" in text
     assert "fitted with cv=5" in text
-    for step in model.front_[1:-1]:
+    for step in model.pruning_path_[1:-1]:
         assert f"{step.leaves} {step.words} {step.worth:.3g}" in text
     assert "not seen, in" not in text.lower()
     single = single_leaf()
-    alone = SimpleNamespace(tree_=single[0], front_=Front.of(single[0]))
+    alone = SimpleNamespace(tree_=single[0], pruning_path_=PruningPath.of(single[0]))
     for made in (report_html(tree, panel, y), report_html(alone, *single[1:])):
         assert "Trees of other sizes" not in Page(made).text
 
@@ -516,7 +518,7 @@ def test_without_cross_validation_sizes_are_told_alone(plain):
 def test_of_many_sizes_some_are_told():
     tree, panel, y = sixty_categories()
     steps = [Pruning(tree, 0.0) for _ in range(39)]
-    model = SimpleNamespace(tree_=tree, front_=Front([*Front.of(tree)[:1], *steps]))
+    model = SimpleNamespace(tree_=tree, pruning_path_=PruningPath([*PruningPath.of(tree)[:1], *steps]))
     text = Page(report_html(model, panel, y)).text
     start = text.index("Trees of other sizes")
     assert text[start:].count("60 (this tree)") == 1

@@ -17,7 +17,7 @@ from telltree.explain import categorize
 from telltree.explain.categories import signed
 from telltree.report import write_report
 from telltree.tree import Node
-from telltree.tree.pruning_path import Front, TreeScore
+from telltree.tree.pruning_path import PruningPath, TreeScore
 from telltree.tree.tree import Headline
 
 SEEN = "return [...document.querySelectorAll(arguments[0])].map((e) => e.innerText.replace(/\\s+/g, ' ').trim())"
@@ -503,12 +503,14 @@ def test_no_width_makes_the_page_scroll_sideways(driver, report, size):
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_trees_of_other_sizes_fit_any_width_and_mark_this_one(driver, folder, size):
     tree, panel, y = small(60)
-    front = Front.of(tree)
-    front = front.scored([TreeScore(0.9, 0.0123)] * len(front))
-    path = write_report(SimpleNamespace(front_=front, tree_=tree), panel, y, folder / "sizes.html", overwrite=True)
+    pruning_path = PruningPath.of(tree)
+    pruning_path = pruning_path.scored([TreeScore(0.9, 0.0123)] * len(pruning_path))
+    path = write_report(
+        SimpleNamespace(pruning_path_=pruning_path, tree_=tree), panel, y, folder / "sizes.html", overwrite=True
+    )
     page = Page(driver, path, size)
     assert page.texts(".sizes .own th") == [f"{len(tree.leaves)} (this tree)"]
-    assert len(page.all(".sizes tbody tr")) == len(front)
+    assert len(page.all(".sizes tbody tr")) == len(pruning_path)
     for table in (".sizes", "[aria-label='Table of scores'] table"):
         assert page.run("const e = document.querySelector(arguments[0]).parentElement;"
                         "return e.scrollWidth - e.clientWidth", table) <= 0  # fmt: skip

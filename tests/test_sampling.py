@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from test_search_exhaustive import FUNCTIONS, GENERIC, SCHEMA, drawn
 
 from telltree import Auto, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.search.archive import Archive
 from telltree.tree import objective
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.objective import SplitObjective, sample_of, stake_of
+from telltree.tree.objective import SplitObjective, budget_weight_of, sample_of
 
 GRAMMAR = Grammar.parse(text_of(GENERIC), SCHEMA)
 
@@ -29,12 +29,12 @@ def labels_of(codes, weights=None):
     return ClassLabels(np.asarray(codes, np.int64), ClassTarget((0, 1, 2)), weights)
 
 
-def objective_of(panel, codes, weights=None, grammar=GRAMMAR, min_members=0):
-    def engine(some):
-        return Engine(panel[some], grammar.rules, grammar.tables)
+def objective_of(panel, codes, weights=None, grammar=GRAMMAR, min_samples_leaf=0):
+    def evaluator(some):
+        return PopulationEvaluator(panel[some], grammar.rules, grammar.tables)
 
     labels = labels_of(codes, weights)
-    return SplitObjective(engine(np.arange(len(panel))), labels, GiniSize(), min_members, part=engine)
+    return SplitObjective(evaluator(np.arange(len(panel))), labels, GiniSize(), min_samples_leaf, part=evaluator)
 
 
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=200), st.integers(0, 2**64 - 1))
@@ -172,7 +172,7 @@ def test_a_side_that_stands_for_far_too_few_records_is_refused_by_the_sample(wei
     assert any(5 <= side < 40 for side in sides)
     assert max(sides) >= least
     usable = np.isfinite(
-        objective_of(panel, codes, weights, min_members=least).sample(5)(rows, np.arange(len(sides))).fitness
+        objective_of(panel, codes, weights, min_samples_leaf=least).sample(5)(rows, np.arange(len(sides))).fitness
     )
     assert all(usable[k] for k, side in enumerate(sides) if side >= least)
     assert not any(usable[k] for k, side in enumerate(sides) if side < 5)
@@ -210,7 +210,10 @@ def test_less_is_sampled_where_less_is_at_stake_but_as_much_is_covered():
     """By the square root of it, and up to a generation more."""
     panel, _, codes = drawn(7, 120)
     search, generation = Auto(evaluations=4_000, max_atoms=1, max_depth=4), 600
-    proofs = [search.run(GRAMMAR, objective_of(panel, codes), 1, stake=stake).proof for stake in (1.0, 0.25, 0.04)]
+    proofs = [
+        search.run(GRAMMAR, objective_of(panel, codes), 1, budget_weight=budget_weight).proof
+        for budget_weight in (1.0, 0.25, 0.04)
+    ]
     assert len({(proof.atoms, proof.tried) for proof in proofs}) == 1
     left = 4_000 - proofs[0].tried
     for proof, share in zip(proofs, (1.0, 0.5, 0.2), strict=True):
@@ -218,8 +221,8 @@ def test_less_is_sampled_where_less_is_at_stake_but_as_much_is_covered():
 
 
 def test_what_is_at_stake_is_how_much_there_is_to_tell():
-    assert stake_of(labels_of([0] * 50 + [1] * 50)) == pytest.approx(50)
-    assert stake_of(labels_of([0] * 99 + [1])) == pytest.approx(1.98)
+    assert budget_weight_of(labels_of([0] * 50 + [1] * 50)) == pytest.approx(50)
+    assert budget_weight_of(labels_of([0] * 99 + [1])) == pytest.approx(1.98)
     panel, _, codes = drawn(7, 200)
     search = Auto(evaluations=2_000, max_depth=4)
     searches = GrammarTreeClassifier(text_of(GENERIC), search, max_depth=2, random_state=0).fit(panel, codes).searches_

@@ -19,7 +19,7 @@ import telltree
 from telltree import Formula, GeneticProgramming, GrammarTreeClassifier, MonteCarlo
 from telltree.engine import trace
 from telltree.errors import DataError
-from telltree.explain import Margins, categorize
+from telltree.explain import Robustness, categorize
 from telltree.panel import disk_arrays
 from telltree.panel import panel as panels
 from telltree.tree import out_of_core
@@ -137,8 +137,8 @@ def test_signals_that_are_too_large_are_made_part_by_part(tmp_path, monkeypatch)
         assert formula(other).tolist() == formula(one).tolist()
         assert signals.spread(change) == trace.signals_of(one).spread(change)
         assert (
-            Margins(other).of_records(formula.expression).tolist()
-            == Margins(one).of_records(formula.expression).tolist()
+            Robustness(other).of_records(formula.expression).tolist()
+            == Robustness(one).of_records(formula.expression).tolist()
         )
 
 

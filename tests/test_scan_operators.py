@@ -15,13 +15,13 @@ from strategies import DTYPES, STRANGER, draw_case
 from telltree import DataWarning, Formula, Grammar, scan
 from telltree.engine import trace
 from telltree.engine.trace import signals_of
-from telltree.explain import Margins
+from telltree.explain import Robustness
 from telltree.grammar.derivation import Population
 from telltree.logic import OPERATORS
 from telltree.panel import disk_arrays
 from telltree.panel import panel as panels
 from telltree.tree.out_of_core import Turns
-from telltree.tree.shards import ShardedBench
+from telltree.tree.shards import ShardedBackend
 
 FORMULAS = 3  # for each operator
 RECORDS = 140
@@ -82,7 +82,7 @@ def formulas(case):
 
 def bench_in_turns(panel, grammar, bounds):
     places = Turns(panel, grammar, bounds, threads=1, memory=1)
-    return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
+    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
 
 def differing(texts, found, wanted):
@@ -98,12 +98,12 @@ def test_a_formula_answers_part_by_part_as_the_oracle(panel, formulas):
 @pytest.mark.parametrize("bounds", BOUNDS, ids=len)
 def test_formulas_as_they_stand_answer_in_turns_as_the_oracle(panel, formulas, bounds):
     texts, wanted = formulas
-    bench = bench_in_turns(panel, Grammar.parse("Start ::= F(on)", panel), bounds)
+    backend = bench_in_turns(panel, Grammar.parse("Start ::= F(on)", panel), bounds)
     expressions = [Formula.parse(text, panel.schema).expression for text in texts]
     everyone = np.arange(len(panel))
-    assert not differing(texts, bench.formulas(everyone).truth(expressions), wanted)
+    assert not differing(texts, backend.formulas(everyone).truth(expressions), wanted)
     some = np.arange(3, len(panel), 4)  # the records of a node
-    assert not differing(texts, bench.formulas(some).truth(expressions), wanted[:, some])
+    assert not differing(texts, backend.formulas(some).truth(expressions), wanted[:, some])
 
 
 @pytest.mark.parametrize("bounds", BOUNDS, ids=len)
@@ -116,10 +116,10 @@ def test_a_search_counts_in_turns_what_the_oracle_counts(panel, formulas, bounds
     known = {Formula.parse(text, panel.schema).expression: answer for text, answer in zip(texts, wanted, strict=True)}
     answers = np.array([known[template] for template in whole])
     for some in (np.arange(len(panel)), np.arange(1, len(panel), 3)):
-        engine = bench_in_turns(panel, grammar, bounds).engine(some)
-        assert not differing(map(str, whole), engine.truth(population), answers[:, some])
+        evaluator = bench_in_turns(panel, grammar, bounds).evaluator(some)
+        assert not differing(map(str, whole), evaluator.truth(population), answers[:, some])
         groups = [some % 2 == 0, some % 5 == 0]
-        counted = engine.evaluate(population, np.arange(len(whole)), engine.masks(groups))
+        counted = evaluator.evaluate(population, np.arange(len(whole)), evaluator.masks(groups))
         expected = [[int(answer[some][group].sum()) for group in groups] for answer in answers]
         assert counted.counts.tolist() == expected
 
@@ -129,5 +129,5 @@ def test_margins_part_by_part_are_those_of_a_panel_in_memory(panel, case, formul
     memory = case.panel
     for text in texts[::3]:
         expression = Formula.parse(text, panel.schema).expression
-        found, wanted = Margins(panel).of_records(expression), Margins(memory).of_records(expression)
+        found, wanted = Robustness(panel).of_records(expression), Robustness(memory).of_records(expression)
         assert found.tolist() == pytest.approx(wanted.tolist(), rel=1e-9, abs=1e-300), text

@@ -98,7 +98,7 @@ def test_the_best_are_joined_with_every_atom_on_either_side():
 
 
 def test_conditions_that_hold_at_the_same_steps_are_all_tried_alone_but_one_for_all_beside_others():
-    """Margins decide between constants, but pairs of conditions would be tried again and again for nothing."""
+    """Robustness decide between constants, but pairs of conditions would be tried again and again for nothing."""
     steps = [{"on": number % 2 == 0, "off": False, "x": 2.0 * (number % 3), "y": 0.0} for number in range(12)]
     panel, _ = panel_of([[step] for step in steps])
     grammar = Grammar.parse("A ::= F(V)\nV ::= V and V | on | x > [1.1, 1.5, 1.9]", SCHEMA)
@@ -273,7 +273,7 @@ def test_what_cannot_be_listed_is_bred():
     assert 300 <= found.evaluations < 400  # a fifth of the budget, and up to a generation more
     assert str(found.proof) == f"nothing is proved; {found.evaluations} formulas tried"
     assert found.best.fitness <= bred.best.fitness
-    below = Auto(evaluations=1_500).run(grammar, objective_of(panel, labels, grammar), 2, stake=0.25)
+    below = Auto(evaluations=1_500).run(grammar, objective_of(panel, labels, grammar), 2, budget_weight=0.25)
     assert 150 <= below.evaluations < 250
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from golden_trees import encounters
+from golden_estimators import encounters
 from test_search_contract import GRAMMARS, Spy
 
 from telltree import (
-    Bits,
+    MDL,
     CrossEntropy,
     GeneticProgramming,
     GrammarTreeClassifier,
@@ -53,9 +53,9 @@ def test_the_shortest_that_saves_enough_is_asked():
     panel, labels = encounters()
     search = GeneticProgramming(evaluations=2_000)
     for leniency in (0.0, 0.2, 0.5):
-        model = GrammarTreeClassifier(search=search, fitness=Bits(leniency=leniency), random_state=0)
+        model = GrammarTreeClassifier(search=search, fitness=MDL(leniency=leniency), random_state=0)
         model.fit(panel, labels)
-        root = model.front_.whole.root
+        root = model.pruning_path_.whole.root
         best = root.by_size[-1].fitness
         gain = root.gain + root.fitness - best
         allowed = [2.0 if one.formula.terminals < 6 else max(2.0, leniency * gain) for one in root.by_size]
@@ -68,4 +68,4 @@ def test_the_shortest_that_saves_enough_is_asked():
 
 def test_leniency_is_a_share():
     with pytest.raises(SettingsError, match="leniency must be a finite number of at least 0, got -1"):
-        Bits(leniency=-1)
+        MDL(leniency=-1)

@@ -17,7 +17,7 @@ from programs import beside_tests
 from test_paper_example import GRAMMAR as PAPER
 from test_paper_example import PLAIN as SCHEMA
 
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.logic import Type, user_function
@@ -229,12 +229,12 @@ def test_formulas_of_no_use_are_never_the_best(search):
 
 
 def test_a_few_formulas_without_a_fitness_do_not_hide_the_others(search):
-    def doubtful(population, wanted):
+    def may_be_missing(population, wanted):
         scores = spy(population, wanted)
         return Scores(np.where(scores.fitness % 2 == 0, np.nan, scores.fitness), scores.answer)
 
     spy = Spy(PAPERS)
-    found = replace(search, evaluations=500).run(PAPERS, doubtful, 1)
+    found = replace(search, evaluations=500).run(PAPERS, may_be_missing, 1)
     assert found.best is not None
     assert found.best.fitness == min(f for f in spy.fitness if f % 2)
     assert all(candidate.fitness % 2 for candidate in found.runners_up)
@@ -358,7 +358,7 @@ def test_searches_split_records_of_every_type(search, panel, labels):
     grammar = Grammar.generic(panel)
     classes, codes = np.unique(labels, return_inverse=True)
     split = SplitObjective(
-        Engine(panel, grammar.rules, grammar.tables),
+        PopulationEvaluator(panel, grammar.rules, grammar.tables),
         ClassLabels(codes.astype(np.int64), ClassTarget.of(classes)),
         GiniSize(),
     )

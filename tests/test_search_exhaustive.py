@@ -11,8 +11,8 @@ from brute_force import answers, derivations, gini_size, size, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telltree import Bits, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
-from telltree.engine.population import Engine
+from telltree import MDL, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
+from telltree.engine.population import PopulationEvaluator
 from telltree.grammar import templates
 from telltree.logic import user_function
 from telltree.panel import Column, ColumnType, Schema
@@ -20,7 +20,7 @@ from telltree.scale.checkpoint import found_of, found_state
 from telltree.search import Proof, Scores
 from telltree.search.state import Given
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.criterion import BitsOf, prepared
+from telltree.tree.criterion import MDLOf, prepared
 from telltree.tree.objective import SplitObjective
 
 V, W, A, C, S = (("hole", symbol) for symbol in "VWACS")
@@ -116,7 +116,7 @@ def panel_of(given):
 def objective_of(panel, labels, grammar, fitness=None):
     kinds = tuple(sorted(set(labels)))
     known = ClassLabels(np.array([kinds.index(label) for label in labels]), ClassTarget(kinds))
-    return SplitObjective(Engine(panel, grammar.rules, grammar.tables), known, fitness or GiniSize())
+    return SplitObjective(PopulationEvaluator(panel, grammar.rules, grammar.tables), known, fitness or GiniSize())
 
 
 def scored(formulas, told, labels):
@@ -170,7 +170,7 @@ def assert_proved(scope, longest, given_records, labels, tolerance):
         by_answer[split] = min(fitness, by_answer.get(split, math.inf))
     assert [one.fitness for one in found.runners_up] == near(sorted(by_answer.values())[:4])
     assert [(len(of.best.derivation), of.best.fitness) for of in found.by_size] == [
-        (length, pytest.approx(fitness, abs=1e-9)) for length, fitness in front(usable)
+        (length, pytest.approx(fitness, abs=1e-9)) for length, fitness in pruning_path(usable)
     ]
     for i in range(len(found.ties.lengths)):
         tie = found.ties.derivation(i, grammar)
@@ -227,7 +227,7 @@ def test_a_proof_says_of_which_formulas_it_is(bounds, said):
     assert told == f"{proved}: 1,200 formulas, covered by 5{beyond}"
 
 
-def front(rows):
+def pruning_path(rows):
     """The least fitness of each size, where all smaller formulas are worse."""
     least = math.inf
     for length in sorted({length for length, *_ in rows}):
@@ -262,7 +262,7 @@ def all_of(depth, most):
     return list(derivations(GENERIC, "A", depth, most))
 
 
-@pytest.mark.parametrize("fitness", [GiniSize(), Bits(), GiniSize(gini="sum")], ids=["gini", "bits", "sum"])
+@pytest.mark.parametrize("fitness", [GiniSize(), MDL(), GiniSize(gini="sum")], ids=["gini", "bits", "sum"])
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_given_up_was_not_good_enough(fitness, seed):
     """Bounds leave out formulas, and change nothing of what is found."""
@@ -290,7 +290,7 @@ def test_bounds_are_below_what_they_bound():
     rng = np.random.default_rng(3)
     total = np.array([7, 4, 5])
     naming = np.linspace(0, 3, 10)
-    for fitness in (GiniSize(), BitsOf(0.5, 2.0, 0.2, naming, 1.0), BitsOf(0.5, 2.0, 0.2, naming, 0.37)):
+    for fitness in (GiniSize(), MDLOf(0.5, 2.0, 0.2, naming, 1.0), MDLOf(0.5, 2.0, 0.2, naming, 0.37)):
         for most in rng.integers(0, total + 1, (40, 3)):
             grid = np.stack(np.meshgrid(*(np.arange(m + 1) for m in most)), -1).reshape(-1, 3)
             all_of_them = fitness(np.ascontiguousarray(grid), total, np.full(len(grid), 6))

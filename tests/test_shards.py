@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Column, panel_of
 
-from telltree import Auto, Bits, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
-from telltree.engine.formulas import Formulas, signals_of
+from telltree import MDL, Auto, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
+from telltree.engine.formulas import FormulaEvaluator, signals_of
 from telltree.tree import objective
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 from telltree.tree.induction import Induction
 from telltree.tree.out_of_core import Turns
-from telltree.tree.shards import Places, Shard, ShardedBench, answered
-from telltree.tree.split_search import Limits, LocalBench
+from telltree.tree.shards import Places, Shard, ShardedBackend, answered
+from telltree.tree.split_search import Limits, LocalBackend
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """
@@ -46,17 +46,17 @@ class InProcess(Places):
 
     def __init__(self, panel, grammar, bounds):
         super().__init__(bounds)
-        self._shards = [Shard(LocalBench(panel[low:high], grammar)) for low, high in pairwise(bounds)]
+        self._shards = [Shard(LocalBackend(panel[low:high], grammar)) for low, high in pairwise(bounds)]
 
     def ask(self, messages):
         return [answered(self._shards[message.shard], message) for message in messages]
 
 
 def in_shards(bounds, places=InProcess):
-    def bench(panel, grammar):
-        return ShardedBench(places(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).spread)
+    def backend(panel, grammar):
+        return ShardedBackend(places(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).spread)
 
-    return bench
+    return backend
 
 
 def in_turns(panel, grammar, bounds):
@@ -72,7 +72,7 @@ class Nested(InProcess):
         parts = [panel[low:high].alone() for low, high in pairwise(bounds)]
         inner = [sorted({*range(0, len(part), 64), len(part)}) for part in parts]
         self._shards = [
-            Shard(ShardedBench(in_turns(part, grammar, cuts), panel.schema, grammar, _unknown))
+            Shard(ShardedBackend(in_turns(part, grammar, cuts), panel.schema, grammar, _unknown))
             for part, cuts in zip(parts, inner, strict=True)
         ]
 
@@ -98,9 +98,9 @@ def _unknown(signal):
 TARGET = ClassTarget(("a", "b", "c"))
 
 
-def grown(panel, labels, bench, fitness, search):
+def grown(panel, labels, backend, fitness, search):
     induction = Induction(
-        Grammar.parse(GRAMMAR, panel), search, fitness, Limits(max_depth=3), 7, centre=("x",), bench=bench
+        Grammar.parse(GRAMMAR, panel), search, fitness, Limits(max_depth=3), 7, centre=("x",), backend=backend
     )
     learned = induction.run(panel, labels)
     searches = {
@@ -116,7 +116,7 @@ def grown(panel, labels, bench, fitness, search):
     st.integers(2, 300),
     st.sampled_from([0.0, 0.3]),
     st.lists(st.integers(1, 299), max_size=4),
-    st.sampled_from([GiniSize(), GiniSize(size="nodes"), Bits()]),
+    st.sampled_from([GiniSize(), GiniSize(size="nodes"), MDL()]),
     st.sampled_from(
         [
             MonteCarlo(evaluations=60),
@@ -162,8 +162,10 @@ def test_margins_of_shards_are_in_units_of_all_records():
     grammar = Grammar.parse(GRAMMAR, panel)
     formulas = [Formula.parse(text, panel.schema).expression for text in ("F(x > 0.25)", "G(x < 1 or on)", "F(on)")]
     asked = in_shards([0, 5, 70, 130])(panel, grammar).formulas(np.arange(len(panel)))
-    whole = Formulas(panel).margins(formulas)
-    widest = asked.margins(formulas, cutoff=float(np.sort(whole)[1]))
+    whole = FormulaEvaluator(panel).robustness(formulas)
+    widest = asked.robustness(formulas, cutoff=float(np.sort(whole)[1]))
     assert widest[whole >= np.sort(whole)[1]].tolist() == whole[whole >= np.sort(whole)[1]].tolist()
     assert (widest >= whole).all()
-    assert asked.margins(formulas).tolist() == pytest.approx(Formulas(panel).margins(formulas).tolist(), abs=0)
+    assert asked.robustness(formulas).tolist() == pytest.approx(
+        FormulaEvaluator(panel).robustness(formulas).tolist(), abs=0
+    )

@@ -15,11 +15,11 @@ from telltree.search import GeneticProgramming, MonteCarlo
 
 FEW = MonteCarlo(evaluations=100)
 BRED = GeneticProgramming(evaluations=100)
-LEARNT = TemporalFeatures(tree=GrammarTreeClassifier(search=FEW, random_state=0), margins=True)
+LEARNT = TemporalFeatures(tree=GrammarTreeClassifier(search=FEW, random_state=0), robustness=True)
 ESTIMATORS = [
     GrammarTreeClassifier(search=BRED),
     GrammarTreeClassifier(search=BRED, min_gain=1.0),
-    GrammarForestClassifier(GrammarTreeClassifier(search=FEW), n_trees=3),
+    GrammarForestClassifier(GrammarTreeClassifier(search=FEW), n_estimators=3),
     TemporalFeatures(["F(x1 > 0)", "G(x1 < 0.5)"]),
     LEARNT,
 ]

@@ -15,7 +15,7 @@ from examples import records
 from telltree.engine import Formula
 from telltree.errors import DataError, DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier, TemporalFeatures
-from telltree.explain import Margins
+from telltree.explain import Robustness
 from telltree.grammar import Grammar
 from telltree.logic import user_function
 from telltree.panel import Column, Panel, Schema
@@ -39,10 +39,10 @@ def test_a_column_is_the_truth_of_a_formula(panel):
 
 def test_margins_are_in_deviations_of_the_training_records(panel):
     train, test = panel[:40], panel[40:]
-    features = TemporalFeatures(TEXTS, margins=True).fit(train)
+    features = TemporalFeatures(TEXTS, robustness=True).fit(train)
     found = features.transform(test)
     assert found.shape == (20, 10)
-    measure = Margins(test, train)
+    measure = Robustness(test, train)
     for k, text in enumerate(TEXTS):
         e = Formula.parse(text, panel.schema).expression
         assert found[:, 5 + k].tolist() == [measure.over_time(e, i)[0] for i in range(20)]
@@ -51,7 +51,7 @@ def test_margins_are_in_deviations_of_the_training_records(panel):
 
 
 def test_names_are_the_formulas(panel):
-    features = TemporalFeatures(["F(speed>2.5)", "F((speed) > 2.5)", "G(on)"], margins=True).fit(panel)
+    features = TemporalFeatures(["F(speed>2.5)", "F((speed) > 2.5)", "G(on)"], robustness=True).fit(panel)
     assert features.get_feature_names_out().tolist() == [
         "F(speed > 2.5)", "G(on)", "margin of F(speed > 2.5)", "margin of G(on)",
     ]  # fmt: skip
@@ -86,7 +86,7 @@ def test_the_formulas_of_a_tree(panel, labels):
 
 def test_a_tree_without_branches_gives_no_columns(panel):
     with pytest.warns(DataWarning, match="only one class"):
-        features = TemporalFeatures(tree=tree(), margins=True).fit(panel, ["a"] * 60)
+        features = TemporalFeatures(tree=tree(), robustness=True).fit(panel, ["a"] * 60)
     assert features.transform(panel).shape == (60, 0)
     assert features.get_feature_names_out().shape == (0,)
 
@@ -95,13 +95,13 @@ def test_all_formulas_of_a_small_grammar_feed_other_models(panel, labels):
     grammar = Grammar.parse("Start ::= F(VB) | G(VB)  VB ::= each real < grid(4) | each Boolean", panel)
     formulas = [Formula(derivation.expression) for derivation in grammar.enumerate(4)]
     for model in (LogisticRegression(max_iter=1_000), RandomForestClassifier(10, random_state=0)):
-        pipe = make_pipeline(TemporalFeatures(formulas, margins=True), model)
+        pipe = make_pipeline(TemporalFeatures(formulas, robustness=True), model)
         assert cross_val_score(pipe, panel, labels, cv=3, error_score="raise").mean() > 0.5
 
 
 def test_values_that_are_missing_or_infinite_give_finite_columns():
     panel = records({"x": [float("inf"), 1.0]}, {"x": [None, None]}, {"x": [float("-inf")]}, {"x": [5.0, 2.0]})
-    found = TemporalFeatures(["F(x > 2)", "G(x < 3)"], margins=True).fit_transform(panel)
+    found = TemporalFeatures(["F(x > 2)", "G(x < 3)"], robustness=True).fit_transform(panel)
     assert np.isfinite(found).all()
     assert found[:, 0].tolist() == [1, 0, 0, 1]
     assert found[1, 2] == -1
@@ -122,7 +122,7 @@ def test_user_functions(panel):
     def steep(x):
         return np.abs(x) > 3
 
-    found = TemporalFeatures(["F(steep(speed))"], functions=[steep], margins=True).fit_transform(panel)
+    found = TemporalFeatures(["F(steep(speed))"], functions=[steep], robustness=True).fit_transform(panel)
     assert set(found[:, 0]) == {0.0, 1.0}
     assert np.array_equal(found[:, 1], 2 * found[:, 0] - 1)
 
@@ -153,7 +153,7 @@ def test_questions_before_fitting_are_refused(panel):
 
 def test_odd_panels():
     one = Panel.from_arrays([np.array([[1.0]])])
-    assert TemporalFeatures(["F(x1 > 0)"], margins=True).fit_transform(one).tolist() == [[1.0, 1.0]]
+    assert TemporalFeatures(["F(x1 > 0)"], robustness=True).fit_transform(one).tolist() == [[1.0, 1.0]]
     with pytest.raises(DataError, match="no records"):
         TemporalFeatures(["F(x1 > 0)"]).fit(one[:0])
     wide = Panel.from_table(np.random.default_rng(0).normal(size=(4, 3_000)))

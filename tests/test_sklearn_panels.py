@@ -38,7 +38,7 @@ def tree(**settings):
 
 MAKERS = {
     "classifier": tree,
-    "features": lambda: TemporalFeatures(["F(speed > 2)", "G(on)"], tree=tree(), margins=True),
+    "features": lambda: TemporalFeatures(["F(speed > 2)", "G(on)"], tree=tree(), robustness=True),
     "panel maker": PanelMaker,
     "pipeline": lambda: make_pipeline(PanelMaker(), TemporalFeatures(tree=tree()), LogisticRegression()),
 }
@@ -158,7 +158,7 @@ def learnt():
     records = mixed_records(100)
     panel, y = panel_of(MIXED, records), mixed_labels(records)
     model = GrammarTreeClassifier(search=GeneticProgramming(evaluations=300), random_state=0)
-    features = TemporalFeatures(tree=model, margins=True).fit(panel, y)
+    features = TemporalFeatures(tree=model, robustness=True).fit(panel, y)
     return [*features.get_feature_names_out(), features.transform(panel).tobytes().hex()]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import telltree
 
-from telltree import Formula, Panel
+from telltree import Formula, Panel, ask
 from telltree.errors import GrammarError, SpeechError
 from telltree.panel import Column, Schema
 from telltree.panel.units import is_unit
@@ -40,7 +40,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("text", NUMBERS)
 def test_numbers_are_understood_as_people_write_them(text):
-    found = telltree.ask(PUMPS, f"at some point pressure is above {text}").formula
+    found = ask(PUMPS, f"at some point pressure is above {text}").formula
     assert found == Formula.parse(f"F(pressure > {NUMBERS[text]!r})", PUMPS.schema)
     twice = Formula.from_english(f"height is always between {text} and 1 000 000 000 000 ft", SCHEMA)
     assert twice == Formula.parse(f"G(height > {NUMBERS[text]!r} and height < 1e12)", SCHEMA)
@@ -58,16 +58,16 @@ def test_numbers_are_understood_as_people_write_them(text):
 def test_what_is_no_number_is_refused_with_its_place(text):
     before = "at some point pressure is above "
     with pytest.raises(SpeechError) as raised:
-        telltree.ask(PUMPS, before + text)
+        ask(PUMPS, before + text)
     assert len(before) < raised.value.place <= len(before + text) + 1
     assert "\n" not in str(raised.value)
 
 
 def test_an_error_says_how_numbers_are_written_and_what_is_no_unit():
     with pytest.raises(SpeechError, match="'0x10'; numbers look like 1000, 1,000, 1 000"):
-        telltree.ask(PUMPS, "at some point pressure is above 0x10")
+        ask(PUMPS, "at some point pressure is above 0x10")
     with pytest.raises(SpeechError, match="'open' is neither a unit that is known here nor part of the number"):
-        telltree.ask(PUMPS, "at some point pressure is above 50 open")
+        ask(PUMPS, "at some point pressure is above 50 open")
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,14 @@ def test_infinity_is_no_part_of_a_difference(text):
 
 
 def test_an_answer_tells_what_was_understood():
-    answer = telltree.ask(PUMPS, "at some point the pressure is above 1,000 bar?")
+    answer = ask(PUMPS, "at some point the pressure is above 1,000 bar?")
     assert str(answer).splitlines()[:3] == [
         "at some point pressure is above 1000 bar",
         "  F(pressure > 1000)",
         "  pressure has no unit in the data; it is taken to be in bar",
     ]
     assert answer.units == answer.to_dict()["units"] == {"pressure": "bar"}
-    assert telltree.ask(PUMPS, "at some point pressure is above 1k").units == {}
+    assert ask(PUMPS, "at some point pressure is above 1k").units == {}
 
 
 def test_the_program_tells_it_too(tmp_path):
@@ -318,19 +318,19 @@ def suggestion_for(text):
 )
 def test_what_was_read_as_a_formula_comes_with_a_sentence_too(text, suggested):
     with pytest.raises(GrammarError) as raised:
-        telltree.ask(PUMPS, text)
+        ask(PUMPS, text)
     assert str(raised.value).endswith(f"; try: {suggested}")
-    assert telltree.ask(PUMPS, suggested)
+    assert ask(PUMPS, suggested)
 
 
 def test_a_formula_with_a_mistake_comes_without_a_sentence():
     with pytest.raises(GrammarError) as raised:
-        telltree.ask(PUMPS, "F(presure < 2.8)")
+        ask(PUMPS, "F(presure < 2.8)")
     assert "try:" not in str(raised.value)
 
 
 def test_a_question_suggests_with_the_units_that_it_gives():
     with pytest.raises(SpeechError) as raised:
-        telltree.ask(PUMPS, "at some point presure is below 2.8 bar")
+        ask(PUMPS, "at some point presure is below 2.8 bar")
     assert raised.value.suggestion == "at some point pressure is below 2.8 bar"
-    assert telltree.ask(PUMPS, raised.value.suggestion).units == {"pressure": "bar"}
+    assert ask(PUMPS, raised.value.suggestion).units == {"pressure": "bar"}

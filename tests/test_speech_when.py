@@ -9,7 +9,7 @@ import oracle
 import pandas as pd
 import pytest
 from strategies import Column as Plain
-from strategies import Formulas
+from strategies import FormulaEvaluator
 
 import telltree
 from telltree import Formula, GrammarTreeClassifier, Panel, SpeechError
@@ -179,7 +179,7 @@ def test_each_meaning_has_its_words_and_is_read_back(text, step, words):
     assert english(found, SCHEMA, (), step=step) == words
 
 
-class Timely(Formulas):
+class Timely(FormulaEvaluator):
     """Formulas that speak of time and change more than of anything else."""
 
     def boolean_call(self, depth):
@@ -443,7 +443,7 @@ def test_times_without_a_unit_are_told_by_the_name_of_their_column(tmp_path):
     rows = [(i, t * 1.5**i, float(t)) for i in range(4) for t in range(3 + i)]
     frame = pd.DataFrame(rows, columns=["id", "tick", "x"])
     panel = Panel.from_frame(frame, id="id", time="tick")
-    model = GrammarTreeClassifier("Start ::= F(elapsed() > [4, 40])", max_depth=1, min_members=1)
+    model = GrammarTreeClassifier("Start ::= F(elapsed() > [4, 40])", max_depth=1, min_samples_leaf=1)
     model.fit(panel, list("aabb")).save(tmp_path / "model.json")
     words = "after more than 4 units of tick, at some point x is above 0"
     assert english(Formula.parse("F(elapsed() > 4 and x > 0)", panel.schema), panel.schema, step=panel.step) == words

@@ -29,7 +29,7 @@ SILENT = {
     # explain: formulas, figures and steps; or texts of what was told before, in the style that has
     "as_records", "categories_text", "decisive_step", "decisive_steps", "plain", "redundant", "rules_text", "shown",
     # report: no sentences
-    "draw_encounter", "plot_confusion", "plot_encounter", "plot_front", "plot_search",
+    "draw_encounter", "plot_confusion", "plot_encounter", "plot_pruning_path", "plot_search",
 }  # fmt: skip
 SILENT_VERBS = {"demo", "evaluate", "experiment", "grammar", "inspect", "predict"}
 PLAIN_ALONE = {"explain/categories.py", "report/tree_view.py"}  # the last tells both beside
@@ -99,9 +99,9 @@ def speakers(model, panel, labels, tmp_path):
     yield lambda style: model.report(panel, labels, page, style=style)
     yield lambda style: tree.outline(style=style)
     yield lambda style: tree_html(tree, style=style)
-    yield lambda style: telltree.ask(panel, "F(speed > 2)", style=style)
-    yield lambda style: explain.way_of(tree, panel, 0, style=style)
-    yield lambda style: explain.turn_of(tree.root.said, panel, 0, style=style)
+    yield lambda style: package.ask(panel, "F(speed > 2)", style=style)
+    yield lambda style: explain.path_of(tree, panel, 0, style=style)
+    yield lambda style: explain.path_step(tree.root.said, panel, 0, style=style)
     yield lambda style: Asked.by([tree], style=style)
     yield lambda style: report.plot_category(tree, panel, style=style)
     yield lambda style: report.plot_record(tree, panel, 0, style=style)
@@ -162,7 +162,7 @@ def test_answers_speak_the_papers_english():
     records = [[[1.0], [3.0]], [[1.0], [1.0]], [[float("nan")], [1.0]]]
     panel = Panel.from_arrays(records, columns=["speed"], layout="steps, columns")
     for missing in ("false", "unknown"):
-        answer = telltree.ask(panel, "at some point speed is above 2", missing=missing, style="paper")
+        answer = package.ask(panel, "at some point speed is above 2", missing=missing, style="paper")
         assert answer.positions.tolist() == [0]
         assert str(answer).startswith("at some point, [speed] is greater than 2")
         assert answer.to_dict()["english"] == answer.english
@@ -174,7 +174,7 @@ def test_answers_speak_the_papers_english():
 def test_ways_speak_the_papers_english(model, panel):
     tree = model.tree_
     for record in range(len(panel)):
-        plain, paper = (explain.way_of(tree, panel, record, style=style) for style in ("plain", "paper"))
+        plain, paper = (explain.path_of(tree, panel, record, style=style) for style in ("plain", "paper"))
         for one, other in zip(plain, paper, strict=True):
             assert (one.holds, one.step, one.unknown) == (other.holds, other.step, other.unknown)
             assert one.english != other.english

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import records
-from telltree import Bits, Formula, GiniSize, Grammar, GrammarTreeClassifier, MonteCarlo
+from telltree import MDL, Formula, GiniSize, Grammar, GrammarTreeClassifier, MonteCarlo
 from telltree.errors import SettingsError
 from telltree.tree.class_target import ClassLabels, ClassTarget
 
@@ -33,7 +33,7 @@ def prepared(codes, classes, weights=None, price=0.5):
     labels = ClassLabels(
         np.array(codes), ClassTarget(tuple(range(classes))), None if weights is None else np.array(weights)
     )
-    return Bits(price).prepared(Grammar.parse(GRAMMAR, panel()), labels)
+    return MDL(price).prepared(Grammar.parse(GRAMMAR, panel()), labels)
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=30), st.data())
@@ -46,7 +46,7 @@ def test_a_split_costs_the_labels_of_both_sides_and_its_formula(codes, data):
     found = criterion(counts[0][None, :], counts[1], np.array([size]))[0]
     sides = told_one_by_one(codes[truth], 4) + told_one_by_one(codes[~truth], 4)
     formulas = sum(1 for _ in Grammar.parse(GRAMMAR, panel()).enumerate(size))
-    price = Bits().price_for(len(codes))
+    price = MDL().price_for(len(codes))
     assert found == pytest.approx(sides + price * math.log2(formulas))
     assert criterion.unsplit(counts[1]) == pytest.approx(told_one_by_one(codes, 4))
 
@@ -73,7 +73,7 @@ def test_formulas_are_named_among_those_no_longer():
 
 
 def test_the_price_grows_with_the_records_up_to_the_full_one():
-    prices = [Bits(2.0).price_for(n) for n in (1, 16, 100, 256, 400, 100_000)]
+    prices = [MDL(2.0).price_for(n) for n in (1, 16, 100, 256, 400, 100_000)]
     assert prices == [0.2, 0.4, 1.0, 1.6, 2.0, 2.0]
 
 
@@ -93,16 +93,16 @@ def test_of_splits_that_are_as_good_the_shortest_formula_is_asked():
     assert node.formula.terminals == 4
     assert node.gain == pytest.approx(told_one_by_one(truth.astype(int), 2) - node.fitness)
     pure = sum(told_one_by_one([k] * int(np.sum(truth == k)), 2) for k in (0, 1))
-    assert node.fitness == pytest.approx(pure + Bits().price_for(20) * node.naming)
+    assert node.fitness == pytest.approx(pure + MDL().price_for(20) * node.naming)
 
 
 @pytest.mark.parametrize("value", [-1, math.inf, math.nan, "much", None])
 @pytest.mark.parametrize("name", ["price", "tolerance"])
 def test_senseless_settings_are_refused(name, value):
     with pytest.raises(SettingsError, match=f"{name} must be a finite number of at least 0"):
-        Bits(**{name: value})
+        MDL(**{name: value})
 
 
 def test_it_must_be_prepared_before_it_is_asked():
     with pytest.raises(SettingsError, match="prepared"):
-        Bits()(np.array([[1, 0]]), np.array([1, 1]), np.array([4]))
+        MDL()(np.array([[1, 0]]), np.array([1, 1]), np.array([4]))

@@ -24,6 +24,8 @@ def test_what_else_could_be_asked_splits_the_records_in_another_way(name):
     data, language, search, settings = CASES[name]
     panel, labels = data()
     grammar = grammar_of(panel, labels, language)
-    root = GrammarTreeClassifier(grammar, search, random_state=1, **settings).fit(panel, labels).front_.whole.root
+    root = (
+        GrammarTreeClassifier(grammar, search, random_state=1, **settings).fit(panel, labels).pruning_path_.whole.root
+    )
     answers = [np.array(formula(panel)) for formula in (root.formula, *(other.formula for other in root.runners_up))]
     assert len({(answer ^ answer[0]).tobytes() for answer in answers}) == len(answers) == 10

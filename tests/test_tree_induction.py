@@ -12,10 +12,10 @@ from engines import engine_for
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle_form import judged
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
 
 from telltree.engine import Formula
-from telltree.engine.population import Engine
+from telltree.engine.population import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
@@ -69,8 +69,8 @@ def is_count(plain):
     )
 
 
-class Margins:
-    """Margins record by record and step by step; standard deviations are of the records given."""
+class Robustness:
+    """Robustness record by record and step by step; standard deviations are of the records given."""
 
     def __init__(self, records, functions=PLAIN_FUNCTIONS):
         self.records, self.functions, self.spreads = records, functions, {}
@@ -114,7 +114,7 @@ class PlainInduction:
 
     def __init__(self, grammar, records, labels, max_depth, max_size=6):
         self.records, self.labels, self.max_depth = records, labels, max_depth
-        self.margins = Margins(records)
+        self.robustness = Robustness(records)
         self.formulas = [(str(d), judged(d.expression), len(d)) for d in grammar.enumerate(max_size)]
 
     def split(self, members, depth=0):
@@ -133,7 +133,7 @@ class PlainInduction:
         best = min(ranked)[0]
         ties = [r for r in ranked if r[0] == best]
         inside = [self.records[i] for i in members]
-        widest = min(ties, key=lambda r: (-self.margins.of_split(r[1], inside), r[2], r[3]))
+        widest = min(ties, key=lambda r: (-self.robustness.of_split(r[1], inside), r[2], r[3]))
         return widest[3], best, self.split(widest[4], depth + 1), self.split(widest[5], depth + 1)
 
 
@@ -296,7 +296,7 @@ def test_the_depth_is_kept(panel, labels, tiny, depth):
 
 @pytest.mark.parametrize("least", [1, 2, 5, 20, 40])
 def test_every_side_has_its_members(panel, labels, tiny, least):
-    tree = learn(panel, labels, tiny, min_members=least, max_depth=9).tree
+    tree = learn(panel, labels, tiny, min_samples_leaf=least, max_depth=9).tree
     assert all(min(support(n.true), support(n.false)) >= least for n, _ in branches(tree.root))
     assert (least < 30) == bool(tree.nodes)
 
@@ -383,7 +383,7 @@ def test_whole_weights_give_the_tree_of_repeated_records(panel, labels, tiny, mo
 
 
 def test_members_are_records_however_heavy(panel, labels, tiny):
-    heavy = learn(panel, labels, tiny, weights=[100 + i % 2 for i in range(len(panel))], min_members=5).tree
+    heavy = learn(panel, labels, tiny, weights=[100 + i % 2 for i in range(len(panel))], min_samples_leaf=5).tree
     assert heavy.nodes
     assert all(min(support(n.true), support(n.false)) >= 5 for n, _ in branches(heavy.root))
     assert heavy.records == len(panel)
@@ -413,14 +413,14 @@ def test_margins_agree_with_the_plain_ones(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.choice((1, 2, 3, 5)) for _ in range(rng.choice((1, 4, 12)))])
-    draw = Formulas(rng, columns)
+    draw = FormulaEvaluator(rng, columns)
     formulas = [draw.boolean(rng.randint(1, 4)) for _ in range(25)]
     texts = [oracle.text(formula, rng) for formula in formulas]
     parsed = [Formula.parse(text, case.panel.schema, functions=FUNCTIONS).expression for text in texts]
-    margins = Margins(case.records)
+    margins = Robustness(case.records)
     with np.errstate(all="ignore"):
-        engine, population = engine_for(case.panel, parsed)
-        found = engine.margins(population)
+        evaluator, population = engine_for(case.panel, parsed)
+        found = evaluator.robustness(population)
         expected = [margins.of_split(formula, case.records) for formula in formulas]
     for text, one, other in zip(texts, found.tolist(), expected, strict=True):
         assert one == pytest.approx(other, rel=1e-9, abs=1e-12), f"{text}\non {case.records}"
@@ -431,11 +431,11 @@ def test_margins_of_the_whole_grammar_agree(panel, plain, tiny):
 
     derivations = list(tiny.enumerate(6))
     population = Population.of(derivations, constants=False)
-    engine = Engine(panel, tiny.rules, tiny.tables)
-    margins = Margins(plain)
+    evaluator = PopulationEvaluator(panel, tiny.rules, tiny.tables)
+    margins = Robustness(plain)
     expected = [margins.of_split(judged(d.expression), plain) for d in derivations]
-    assert engine.margins(population).tolist() == pytest.approx(expected)
-    assert engine.margins(population, cutoff=0.0).max() == pytest.approx(max(expected))
+    assert evaluator.robustness(population).tolist() == pytest.approx(expected)
+    assert evaluator.robustness(population, cutoff=0.0).max() == pytest.approx(max(expected))
 
 
 @pytest.mark.parametrize("search", [EVERYTHING, GeneticProgramming(evaluations=3_000)], ids=["all", "GP"])
@@ -446,10 +446,10 @@ def test_of_formulas_as_good_the_widest_margin_then_the_smallest_then_the_first_
     learned = learn(panel, labels, grammar, replace(search, evaluations=3_000), max_depth=1)
     ties = learned.searches[1].ties
     rivals = [ties.derivation(i, grammar) for i in range(len(ties.lengths))]
-    margins = Margins(plain)
+    margins = Robustness(plain)
     ranked = sorted((-round(margins.of_split(judged(d.expression), plain), 9), len(d), str(d)) for d in rivals)
     assert str(learned.tree.root.formula) == ranked[0][2]
-    assert learned.tree.root.margin == pytest.approx(-ranked[0][0])
+    assert learned.tree.root.robustness == pytest.approx(-ranked[0][0])
 
 
 def test_margins_of_deeper_nodes_are_measured_with_the_spread_of_all_training_records(panel, plain, labels, tiny):
@@ -457,8 +457,8 @@ def test_margins_of_deeper_nodes_are_measured_with_the_spread_of_all_training_re
     child = learned.tree.root.false
     assert isinstance(child, Node)
     inside = [record for record, t in zip(plain, learned.tree.root.formula(panel), strict=True) if not t]
-    expected = Margins(plain).of_split(judged(child.formula.expression), inside)
-    assert child.margin == pytest.approx(expected)
+    expected = Robustness(plain).of_split(judged(child.formula.expression), inside)
+    assert child.robustness == pytest.approx(expected)
 
 
 # what must change nothing

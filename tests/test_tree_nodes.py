@@ -194,7 +194,7 @@ def test_cross_validation_forests_files_and_checkpoints_count_nodes(records, tmp
     grammar = Grammar.parse(PAPER, panel)
     alone = GrammarTreeClassifier(PAPER, search, **settings).fit(panel, y)
     folded = GrammarTreeClassifier(grammar, search, cv=2, simplicity=0.0, **settings).fit(panel, y)
-    assert str(folded.front_.whole) == str(alone.front_.whole)
+    assert str(folded.pruning_path_.whole) == str(alone.pruning_path_.whole)
     kept = tmp_path / "kept.checkpoint"
     first = GrammarTreeClassifier(PAPER, search, **settings).fit(panel, y, checkpoint=kept)
     again = GrammarTreeClassifier(PAPER, search, **settings).fit(panel, y, checkpoint=kept)
@@ -207,7 +207,7 @@ def test_cross_validation_forests_files_and_checkpoints_count_nodes(records, tmp
     assert loaded.fitness == fitness
     assert loaded.grammar_ == alone.grammar_
     forest = GrammarForestClassifier(
-        tree=GrammarTreeClassifier(grammar, MonteCarlo(evaluations=300), fitness=fitness, max_depth=1), n_trees=2,
+        tree=GrammarTreeClassifier(grammar, MonteCarlo(evaluations=300), fitness=fitness, max_depth=1), n_estimators=2,
         random_state=0,
     ).fit(panel, y)  # fmt: skip
     assert len(forest.trees_) == 2

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import Column, panel_of
 
 from telltree import (
-    Bits,
+    MDL,
     Exhaustive,
     GiniSize,
     GrammarTreeClassifier,
@@ -132,7 +132,12 @@ def test_no_tree_of_formulas_of_a_grammar_costs_less(seed):
     records, rng = some_records(seed), np.random.default_rng(seed)
     y = rng.integers(0, 2, len(records))
     fitted = GrammarTreeClassifier(
-        text_of(GRAMMAR), Exhaustive(max_atoms=1), fitness=GiniSize(), growth=Optimal(), min_members=2, random_state=0
+        text_of(GRAMMAR),
+        Exhaustive(max_atoms=1),
+        fitness=GiniSize(),
+        growth=Optimal(),
+        min_samples_leaf=2,
+        random_state=0,
     ).fit(panel_with(records), y)
     formulas, cost = priced(records, y)
     best = min(map(cost, all_trees(range(len(formulas)), 2)))
@@ -152,7 +157,7 @@ def either_but_not_both(number=80):
 
 
 def learnt(**settings):
-    usual = {"search": MonteCarlo(evaluations=400), "max_depth": 2, "min_members": 1, "random_state": 0}
+    usual = {"search": MonteCarlo(evaluations=400), "max_depth": 2, "min_samples_leaf": 1, "random_state": 0}
     return GrammarTreeClassifier(**usual | settings)
 
 
@@ -184,12 +189,12 @@ def test_a_question_is_the_best_with_those_below_it(seed):
     records, rng = some_records(seed), np.random.default_rng(seed)
     y = rng.integers(0, 2, len(records))
     fitted = GrammarTreeClassifier(
-        text_of(GRAMMAR), Exhaustive(max_atoms=1), fitness=GiniSize(), growth=LookAhead(), min_members=2, max_depth=2,
-        random_state=0,
+        text_of(GRAMMAR), Exhaustive(max_atoms=1), fitness=GiniSize(), growth=LookAhead(), min_samples_leaf=2,
+        max_depth=2, random_state=0,
     ).fit(panel_with(records), y)  # fmt: skip
     formulas, cost = priced(records, y)
     costs = {tree: cost(tree) for tree in all_trees(range(len(formulas)), 2)}
-    first = fitted.front_.whole.root.formula(panel_with(records)).tolist()
+    first = fitted.pruning_path_.whole.root.formula(panel_with(records)).tolist()
     told = answers(formulas, records, {})
     alike = [k for k, own in enumerate(told) if list(own) in (first, [not one for one in first])]
     assert min(costs[tree] for tree in costs if tree and tree[0] in alike) == pytest.approx(min(costs.values()))
@@ -200,14 +205,14 @@ def test_a_question_is_the_best_with_those_below_it(seed):
 def test_it_costs_what_it_says_and_never_more_than_the_greedy_tree(panel, labels, depth, weighted):
     """By the bits of its leaves and questions, as reports tell them."""
     weights = np.random.default_rng(0).uniform(0.1, 2, len(labels)) if weighted else None
-    settings = {"max_depth": depth, "fitness": Bits(price=0.2), "simplicity": 0, "min_members": 2}
+    settings = {"max_depth": depth, "fitness": MDL(price=0.2), "simplicity": 0, "min_samples_leaf": 2}
     greedy, best = (
-        learnt(**settings, growth=growth).fit(panel, labels, sample_weight=weights).front_.whole
+        learnt(**settings, growth=growth).fit(panel, labels, sample_weight=weights).pruning_path_.whole
         for growth in (None, Optimal(40))
     )
 
     def cost(tree):
-        price = Bits(price=0.2).price_for(len(labels))
+        price = MDL(price=0.2).price_for(len(labels))
         told = sum(leaf.summary.bits(tree.unit) for leaf, _ in tree.leaves)
         return told + price * sum(node.naming for node in tree.nodes)
 
@@ -259,9 +264,9 @@ def test_a_wide_choice_is_narrowed_by_what_pure_leaves_would_cost():
 
 
 def test_ctrl_c_leaves_the_greedy_tree(panel, labels, monkeypatch):
-    greedy = learnt(max_depth=3).fit(panel, labels).front_.whole
+    greedy = learnt(max_depth=3).fit(panel, labels).pruning_path_.whole
     monkeypatch.setattr(optimal, "best_tree", lambda pool, levels, stop: None)  # as when it was to stop
-    found = learnt(max_depth=3, growth=Optimal(20)).fit(panel, labels).front_.whole
+    found = learnt(max_depth=3, growth=Optimal(20)).fit(panel, labels).pruning_path_.whole
     assert found.optimum is None
     assert str(found) == str(greedy)
 

@@ -70,7 +70,7 @@ def test_floors_that_cannot_be_had_together_are_refused():
 
 
 def learnt(**changed):
-    usual = {"search": MonteCarlo(evaluations=300), "max_depth": 3, "min_members": 5, "random_state": 0}
+    usual = {"search": MonteCarlo(evaluations=300), "max_depth": 3, "min_samples_leaf": 5, "random_state": 0}
     return GrammarTreeClassifier(**usual | changed)
 
 
@@ -96,14 +96,14 @@ def test_a_model_finds_as_many_of_a_class_as_it_was_to(more, noisy, panel, tmp_p
     assert floor.after.precision == pytest.approx(precision)
     before = recall_score(noisy, plain.predict(panel), labels=[RARE], average=None)[0]
     assert floor.before.recall == pytest.approx(before)
-    assert str(model.front_.whole) == str(plain.front_.whole)  # what was learnt is the same
+    assert str(model.pruning_path_.whole) == str(plain.pruning_path_.whole)  # what was learnt is the same
     assert (model.classes_[model.predict_proba(panel).argmax(axis=1)] == predicted).all()
 
     path = tmp_path / "model.json"
     model.save(path)
     loaded = load(path)
     assert loaded.tree_ == model.tree_
-    assert str(loaded.front_) == str(model.front_)
+    assert str(loaded.pruning_path_) == str(model.pruning_path_)
     assert loaded.recall == {RARE: 0.9}
     loaded.save(path, overwrite=True)
     again = json.loads(path.read_text())
@@ -112,7 +112,7 @@ def test_a_model_finds_as_many_of_a_class_as_it_was_to(more, noisy, panel, tmp_p
 
 def test_each_size_of_a_tree_reaches_the_floor(noisy, panel):
     model = learnt(recall={RARE: 0.8}, simplicity=0).fit(panel, noisy)
-    for step in model.front_:
+    for step in model.pruning_path_:
         own = model.at(step.leaves)
         assert recall_score(noisy, own.predict(panel), labels=[RARE], average=None)[0] >= 0.8
 

@@ -119,7 +119,7 @@ def learned(seed):
     arrays = [np.array([rng.random(4), rng.random(4), rng.random(4) < 0.3], dtype=object).T for _ in range(60)]
     panel = Panel.from_arrays(arrays, columns=["a", "b", "c"])
     labels = [bool((array[:, 0] > 0.7).any() and array[:, 2].any()) for array in arrays]
-    settings = {"fitness": GiniSize(w2=1e-6), "max_depth": 2, "min_members": 1, "cv": None}
+    settings = {"fitness": GiniSize(w2=1e-6), "max_depth": 2, "min_samples_leaf": 1, "cv": None}
     return GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=400), random_state=seed, **settings).fit(
         panel, labels
     ), panel

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_shards import GRAMMAR, drawn_panel, in_shards
 
 from telltree import (
-    Bits,
+    MDL,
     Formula,
     GiniSize,
     Grammar,
@@ -20,7 +20,7 @@ from telltree import (
     SettingsError,
     load,
 )
-from telltree.engine.formulas import Formulas
+from telltree.engine.formulas import FormulaEvaluator
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 from telltree.tree.induction import Induction
 from telltree.tree.midpoints import Splits, best_thresholds
@@ -65,7 +65,7 @@ def told(records):
 def moved(text, panel, codes, fitness, *, least=1, columns=("x",)):
     formula = Formula.parse(text, panel.schema).expression
     labels = ClassLabels(codes, ClassTarget((0, 1, 2)))
-    return Formula(best_thresholds(formula, Formulas(panel), columns, Splits(labels, fitness, 4, least)))
+    return Formula(best_thresholds(formula, FormulaEvaluator(panel), columns, Splits(labels, fitness, 4, least)))
 
 
 def answers(saying, records, constant):
@@ -170,7 +170,7 @@ def made_up(seed=0, records=80):
     return Panel.from_arrays(X, columns=["x", "y"], layout="records, steps, columns"), y
 
 
-@pytest.mark.parametrize("fitness", [Bits(), GiniSize(tolerance=0)])
+@pytest.mark.parametrize("fitness", [MDL(), GiniSize(tolerance=0)])
 def test_a_tree_with_exact_thresholds_is_as_fit_at_its_root_and_is_kept(fitness, tmp_path):
     panel, y = made_up()
     given_ones = {"search": MonteCarlo(200), "fitness": fitness, "max_depth": 2, "random_state": 0}
@@ -215,10 +215,10 @@ def test_the_tree_of_records_in_shards_is_the_same():
     labels = ClassLabels(rng.integers(0, 3, 150), ClassTarget((0, 1, 2)), rng.integers(1, 4, 150) * ONE)
     grammar, search = Grammar.parse(GRAMMAR, panel), MonteCarlo(evaluations=60)
     exact, alone, centred = (
-        Induction(grammar, search, GiniSize(), Limits(max_depth=3), 7, centre=("x",), bench=bench, exact=exactly)
+        Induction(grammar, search, GiniSize(), Limits(max_depth=3), 7, centre=("x",), backend=backend, exact=exactly)
         .run(panel, labels)
         .tree
-        for bench, exactly in ((None, True), (in_shards([0, 40, 41, 150]), True), (None, False))
+        for backend, exactly in ((None, True), (in_shards([0, 40, 41, 150]), True), (None, False))
     )
     assert exact == alone
     assert exact != centred

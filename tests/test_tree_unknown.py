@@ -17,7 +17,7 @@ from test_shards import in_shards
 from three_valued import FALSE, TRUE, UNKNOWN
 
 from telltree import (
-    Bits,
+    MDL,
     GeneticProgramming,
     Grammar,
     GrammarTreeClassifier,
@@ -30,7 +30,7 @@ from telltree import (
     export_model,
     load,
 )
-from telltree.explain import ask, way_of
+from telltree.explain import ask, path_of
 from telltree.models import load_predictor
 from telltree.proportions import wilson
 from telltree.tree import Induction, Limits, Node
@@ -112,7 +112,7 @@ def by_the_judge(tree, case, weights=None):
 def test_every_record_goes_where_the_judge_says(seed):
     case, labels = draw(seed=seed)
     model = grown(case, labels, random_state=seed)
-    whole = model.front_.whole
+    whole = model.pruning_path_.whole
     assert_array_equal(whole.apply(case.panel), by_the_judge(whole, case))
     assert sum(node.unknown.records for node in whole.nodes) > 0
     assert len(whole.nodes) > 2
@@ -123,14 +123,14 @@ def test_weights_decide_which_side_is_more(case):
     model = GrammarTreeClassifier(
         GRAMMAR, MonteCarlo(evaluations=300), missing="unknown", random_state=0, max_depth=3
     ).fit(case[0].panel, case[1], sample_weight=weights)
-    whole = model.front_.whole
+    whole = model.pruning_path_.whole
     assert_array_equal(whole.apply(case[0].panel), by_the_judge(whole, case[0], weights))
 
 
 def test_new_records_too_go_where_the_judge_says(model):
     """Also those that miss values in columns that missed none in training."""
     new, _ = draw(seed=9, gaps=0.3)
-    whole, place = model.front_.whole, np.ones(len(new.records), int)
+    whole, place = model.pruning_path_.whole, np.ones(len(new.records), int)
     for i, record in enumerate(new.records):
         node, leaves = whole.root, whole.leaves
         while isinstance(node, Node):
@@ -165,7 +165,7 @@ def grown_on(panel, labels, grammar, **options):
     settings = {
         "search": MonteCarlo(evaluations=50),
         "max_depth": 1,
-        "min_members": 1,
+        "min_samples_leaf": 1,
         "random_state": 0,
         "simplicity": 0,
     }
@@ -184,15 +184,15 @@ def test_where_nothing_is_missing_the_tree_is_that_of_the_default(language):
     default, other = trees
     assert str(default.tree_) == str(other.tree_)
     assert default.tree_.outline(formulas=True) == other.tree_.outline(formulas=True)
-    assert str(default.front_) == str(other.front_)
-    figures = [[figures_of(node) for node in model.front_.whole.nodes] for model in trees]
+    assert str(default.pruning_path_) == str(other.pruning_path_)
+    figures = [[figures_of(node) for node in model.pruning_path_.whole.nodes] for model in trees]
     assert figures[0] == figures[1]
     told = [[(row.english, row.headline, row.short, row.figures) for row in model.rules()] for model in trees]
     assert told[0] == told[1]
 
 
 def figures_of(node):
-    own = node.fitness, node.gain, node.margin, node.naming
+    own = node.fitness, node.gain, node.robustness, node.naming
     return str(node.said), str(node.found), own, node.runners_up, node.by_size, node.summary
 
 
@@ -240,13 +240,13 @@ def test_exports_predict_the_same(case, model, tmp_path):
 
 def test_the_way_of_a_record_tells_why(case, model):
     (record,) = np.flatnonzero(answers(model.tree_.root, case[0]) == UNKNOWN)[:1].tolist()
-    first = way_of(model.tree_, case[0].panel, record)[0]
+    first = path_of(model.tree_, case[0].panel, record)[0]
     side = model.tree_.root.unknown.side
     assert first.unknown.startswith("the answer is unknown, for '")
     assert first.unknown.endswith(f"it counts as {side}, which was the answer of more training records")
     assert first.holds == (side == "yes")
     (known,) = np.flatnonzero(answers(model.tree_.root, case[0]) != UNKNOWN)[:1].tolist()
-    assert way_of(model.tree_, case[0].panel, known)[0].unknown is None
+    assert path_of(model.tree_, case[0].panel, known)[0].unknown is None
 
 
 def test_a_report_and_a_notebook_tell_it(case, model, tmp_path):
@@ -260,7 +260,7 @@ def test_a_report_and_a_notebook_tell_it(case, model, tmp_path):
 def test_a_fit_goes_on_from_its_checkpoint(case, model, tmp_path):
     for _ in range(2):  # the second finds all answers in the file
         resumed = GrammarTreeClassifier(**model.get_params(deep=False)).fit(*both(case), checkpoint=tmp_path / "kept")
-        assert resumed.front_.whole == model.front_.whole
+        assert resumed.pruning_path_.whole == model.pruning_path_.whole
 
 
 def both(case):
@@ -396,10 +396,10 @@ def test_records_in_shards_grow_the_same_tree(case):
     panel, labels = case[0].panel, ClassTarget(("high", "low", "up")).read(case[1], case[0].panel)
     trees = [
         Induction(
-            Grammar.parse(GRAMMAR, panel), MonteCarlo(evaluations=150), Bits(), Limits(max_depth=2), 7, centre=("x",),
-            bench=bench, unknown=True,
+            Grammar.parse(GRAMMAR, panel), MonteCarlo(evaluations=150), MDL(), Limits(max_depth=2), 7, centre=("x",),
+            backend=backend, unknown=True,
         ).run(panel, labels).tree
-        for bench in (None, in_shards([0, 64, 100, 150]))
+        for backend in (None, in_shards([0, 64, 100, 150]))
     ]  # fmt: skip
     assert trees[0] == trees[1]
     assert trees[0].nodes

@@ -168,7 +168,7 @@ def main() -> None:
     columns = np.ascontiguousarray(np.concatenate(data.records).T)
     starts = np.cumsum([0] + [len(record) for record in data.records[:-1]])
     labels = np.asarray(hard2_labels(data.labels))
-    creator.create("Smallest", base.Fitness, weights=(-1.0,))
+    creator.create("Smallest", base.Criterion, weights=(-1.0,))
     creator.create("Individual", gp.PrimitiveTree, fitness=creator.Smallest)
     for seed in options.seeds:
         random.seed(seed)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.search import GrammaticalEvolution as GrammaticalEvolution
     from telltree.search import MonteCarlo as MonteCarlo
     from telltree.search import Pipe as Pipe
-    from telltree.tree import Bits as Bits
+    from telltree.tree import MDL as MDL
     from telltree.tree import GiniSize as GiniSize
     from telltree.tree import LookAhead as LookAhead
     from telltree.tree import Optimal as Optimal
@@ -93,7 +93,7 @@ _HOMES = {
     "GrammaticalEvolution": "search",
     "MonteCarlo": "search",
     "Pipe": "search",
-    "Bits": "tree",
+    "MDL": "tree",
     "GiniSize": "tree",
     "LookAhead": "tree",
     "Optimal": "tree",

@@ -36,7 +36,7 @@ def encounters() -> tuple[Panel, NDArray[Any]]:
 
 def fit(panel: Panel, ends: NDArray[Any]) -> GrammarTreeClassifier:
     """The demo's tree: three questions deep, without small leaves."""
-    model = GrammarTreeClassifier(GRAMMAR, max_depth=3, min_members=10, prevent_same_label=True, random_state=0)
+    model = GrammarTreeClassifier(GRAMMAR, max_depth=3, min_samples_leaf=10, prevent_same_label=True, random_state=0)
     return model.fit(panel, ends)
 
 

@@ -78,14 +78,14 @@ class Layout:
     def _one_tile(self) -> NDArray[np.int64]:
         return np.array([self.places.min() // LANES, len(self.blocks) - 1])
 
-    def tiles(self, planes: int) -> NDArray[np.int64]:
+    def tiles(self, bitsets: int) -> NDArray[np.int64]:
         """The first block of each tile, and one past the last. A tile is a run of blocks that are processed together;
         the first begins with the first record.
 
         It is small enough for the words of all planes in use to stay in the cache, and large enough to make each
         instruction worth its overhead.
         """
-        words = min(TILE, max(CACHE // (8 * max(1, planes)), 1))
+        words = min(TILE, max(CACHE // (8 * max(1, bitsets)), 1))
         if words >= self.words:
             return self._one_tile
         if words not in self._tiles:
@@ -110,9 +110,9 @@ class Layout:
         found: NDArray[np.bool_] = bits[:, self.places]
         return found
 
-    def unpack_steps(self, plane: NDArray[np.uint64]) -> list[NDArray[np.bool_]]:
+    def unpack_steps(self, bitset: NDArray[np.uint64]) -> list[NDArray[np.bool_]]:
         """A plane to one Boolean vector per record, in the panel's order."""
-        bits = np.unpackbits(plane.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").view(np.bool_)
+        bits = np.unpackbits(bitset.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").view(np.bool_)
         found: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)] * self.records
         for place, (record, length) in enumerate(zip(self.order, self.lengths, strict=True)):
             first = self.blocks[place // LANES]

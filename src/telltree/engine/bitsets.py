@@ -66,9 +66,9 @@ def encode(column, starts, lengths, blocks, constants, tile, codes):
 
 
 @kernel
-def pack_codes(codes, blocks, valid, outcomes, places, slots, planes, reduced):
+def pack_codes(codes, blocks, valid, outcomes, places, slots, bitsets, reduced):
     """As `packing.pack`, from codes: `places` are those of the constants among the ones that codes were made with."""
-    codes, planes = borrowed(codes), borrowed(planes)
+    codes, bitsets = borrowed(codes), borrowed(bitsets)
     for k in range(len(slots)):
         slot, code = slots[k], 2 * places[k] + 1
         for block in range(len(blocks) - 1):
@@ -81,7 +81,7 @@ def pack_codes(codes, blocks, valid, outcomes, places, slots, planes, reduced):
                     word |= bytes_equal(codes, t, code)
                 if outcomes[k] & GREATER:
                     word |= bytes_above(codes, t, code) & bytes_below(codes, t, _MISSING)
-                planes[slot, t] = word
+                bitsets[slot, t] = word
                 ever |= word
                 ever_not |= ~word & valid[t]
             reduced[2 * slot, block], reduced[2 * slot + 1, block] = ever, ever_not
@@ -139,24 +139,24 @@ def _compared(tile, t, outcome, constant):
 
 
 @small
-def _compare(tile, outcome, constant, planes, slot, first, steps, valid, reduced, block):
+def _compare(tile, outcome, constant, bitsets, slot, first, steps, valid, reduced, block):
     """Make a plane of the steps of a block, and note for which records it, and its negation, ever hold."""
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(steps):
         word = _compared(tile, t, outcome, constant)
-        planes[at(slot), at(first + t)] = word
+        bitsets[at(slot), at(first + t)] = word
         ever |= word
         ever_not |= ~word & valid[at(first + t)]
     reduced[at(2 * slot), at(block)], reduced[at(2 * slot + 1), at(block)] = ever, ever_not
 
 
 @small
-def _take_away(one, other, planes, slot, first, steps, valid, reduced, block):
+def _take_away(one, other, bitsets, slot, first, steps, valid, reduced, block):
     """The same for what one plane has, and another has not."""
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(steps):
-        word = planes[at(one), at(first + t)] & ~planes[at(other), at(first + t)]
-        planes[at(slot), at(first + t)] = word
+        word = bitsets[at(one), at(first + t)] & ~bitsets[at(other), at(first + t)]
+        bitsets[at(slot), at(first + t)] = word
         ever |= word
         ever_not |= ~word & valid[at(first + t)]
     reduced[at(2 * slot), at(block)], reduced[at(2 * slot + 1), at(block)] = ever, ever_not
@@ -175,7 +175,7 @@ def _partners(outcomes, constants, partners):
 
 
 @kernel
-def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, tile, partners, planes, reduced):
+def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, tile, partners, bitsets, reduced):
     """Make a plane for each constant: planes[slots[k]] gets the bits where `column` compares as outcomes[k] says. Rows
     2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, where the plane, and its negation, ever hold.
 
@@ -183,7 +183,7 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, til
     x ≤ c and x < c where it can be: to look at 64 numbers takes ten times as long as to look at two words. `tile` and
     `partners` are room to work in.
     """
-    column, starts, lengths, planes = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(planes)
+    column, starts, lengths, bitsets = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(bitsets)
     valid, reduced, tile, partners = borrowed(valid), borrowed(reduced), borrowed(tile), borrowed(partners)
     _partners(outcomes, constants, partners)
     for block in range(len(blocks) - 1):
@@ -191,11 +191,11 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, til
         fill_tile(column, starts, lengths, block, steps, tile)
         for k in range(len(constants)):
             if partners[k, 0] < 0:
-                _compare(tile, outcomes[k], constants[k], planes, slots[k], first, steps, valid, reduced, block)
+                _compare(tile, outcomes[k], constants[k], bitsets, slots[k], first, steps, valid, reduced, block)
         for k in range(len(constants)):
             if partners[k, 0] >= 0:
                 one, other = slots[partners[k, 0]], slots[partners[k, 1]]
-                _take_away(one, other, planes, slots[k], first, steps, valid, reduced, block)
+                _take_away(one, other, bitsets, slots[k], first, steps, valid, reduced, block)
 
 
 # ---- Planes: the truth of atoms as bits, made on demand and kept within a memory budget.
@@ -203,16 +203,16 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, til
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
-_LEAST_PLANES = 64
+_LEAST_BITSETS = 64
 """The fewest planes to keep, however small the budget."""
 _AHEAD = 1 << 14
 """Planes that a search is likely to need: memory for them is reserved at once, and costs nothing until it is used."""
 
-_PLANES_FOR_CODES = 8
+_BITSETS_FOR_CODES = 8
 """Planes that take as much memory as the codes of a signal."""
 
 
-class Planes:
+class Bitsets:
     """The planes of one layout, and tables from an atom's number or name to its plane.
 
     For a subset of a panel's records they are extracted from `source`, the planes of all records, as long as those fit
@@ -225,7 +225,7 @@ class Planes:
         signals: Signals,
         memory: int,
         numbered: int,
-        source: "tuple[Planes, Subset] | None",
+        source: "tuple[Bitsets, Subset] | None",
         *,
         room: Room = aligned_words,
     ) -> None:
@@ -234,7 +234,7 @@ class Planes:
         self._room = room
         self._signals = signals
         self._source = source
-        self.capacity = max(_LEAST_PLANES, memory // (8 * max(1, layout.words)))
+        self.capacity = max(_LEAST_BITSETS, memory // (8 * max(1, layout.words)))
         self.bits = np.zeros((1, layout.words), np.uint64)
         """Plane 0 is never true."""
         self.reduced = np.zeros((2, len(layout.blocks) - 1), np.uint64)
@@ -284,10 +284,10 @@ class Planes:
         whole = self._source[0]
         theirs = whole.numbered[1, names] if numbers else find(whole.keys, whole.slots[1], names)
         known: NDArray[np.bool_] = theirs != UNKNOWN
-        planes, negated = theirs[known] >> 1, theirs[known] & 1
-        if not self._pick(planes):
+        bitsets, negated = theirs[known] >> 1, theirs[known] & 1
+        if not self._pick(bitsets):
             return None
-        self._enter(names[known], 2 * self._own[planes] + negated, numbers)
+        self._enter(names[known], 2 * self._own[bitsets] + negated, numbers)
         self._adopt_ahead()
         return known
 
@@ -343,7 +343,7 @@ class Planes:
 
     def held(self, families: Iterable[AtomFamily]) -> NDArray[np.int64] | None:
         """For each atom twice its plane, plus one for the negation; None if they do not fit into memory."""
-        found, new, planes = list[int](), list[tuple[AtomFamily, int]](), self.used
+        found, new, bitsets = list[int](), list[tuple[AtomFamily, int]](), self.used
         for family in families:
             negated = self._is_negated(family)
             kept = family.complement if negated else family
@@ -352,14 +352,14 @@ class Planes:
             if places:
                 fresh = [constant for constant in fresh if constant not in places]
             if fresh:
-                places.update(zip(fresh, count(planes), strict=False))
-                new.append((AtomFamily(kept.signal, kept.outcomes, kept.graded, fresh), planes))
-                planes += len(fresh)
+                places.update(zip(fresh, count(bitsets), strict=False))
+                new.append((AtomFamily(kept.signal, kept.outcomes, kept.graded, fresh), bitsets))
+                bitsets += len(fresh)
             if len(fresh) == len(kept.constants):  # all are new, and follow each other
-                found += range(2 * (planes - len(fresh)) + negated, 2 * planes + negated, 2)
+                found += range(2 * (bitsets - len(fresh)) + negated, 2 * bitsets + negated, 2)
             else:
                 found += [2 * places[constant] + negated for constant in kept.constants]
-        if not self._have_room(planes - self.used):
+        if not self._have_room(bitsets - self.used):
             for family, _ in new:
                 places = self._places[family.signal, family.outcomes]
                 for constant in family.constants:
@@ -370,7 +370,7 @@ class Planes:
 
     def share(self, memory: int) -> None:
         """Use at most this many bytes from now on, to leave room for the planes of a subset."""
-        self.capacity = max(_LEAST_PLANES, memory // (8 * max(1, self._layout.words)))
+        self.capacity = max(_LEAST_BITSETS, memory // (8 * max(1, self._layout.words)))
         if self.used > self.capacity:
             self.release()
 
@@ -382,7 +382,7 @@ class Planes:
 
     def _have_room(self, new: int) -> bool:
         """Have room for so many new planes, which get the next places; False if they do not fit into memory."""
-        if self.used + new + len(self._codes) * _PLANES_FOR_CODES > self.capacity:
+        if self.used + new + len(self._codes) * _BITSETS_FOR_CODES > self.capacity:
             self._codes.clear()
         if self.used + new > self.capacity:
             return False
@@ -390,7 +390,7 @@ class Planes:
         self._make_room(new)
         return True
 
-    def _pick(self, planes: NDArray[np.signedinteger]) -> bool:
+    def _pick(self, bitsets: NDArray[np.signedinteger]) -> bool:
         """Extract planes from the source; False if they do not fit into memory."""
         assert self._source is not None
         whole, subset = self._source
@@ -398,13 +398,13 @@ class Planes:
             self._own, self._own_age = np.zeros(0, np.int64), whole.age
         if len(self._own) < whole.used:
             self._own = np.concatenate([self._own, np.zeros(len(whole.bits) - len(self._own), np.int64)])
-        new = np.unique(planes[self._own[planes] == 0]).astype(np.int64)  # for which `pick` is compiled
+        new = np.unique(bitsets[self._own[bitsets] == 0]).astype(np.int64)  # for which `pick` is compiled
         new = new[new > 0]
         if self.used + len(new) > self.capacity:
             return False
         slots = self.used + np.arange(len(new))
         self._own[new] = slots
-        self._atoms += [whole._atoms[plane - 1] for plane in new.tolist()]
+        self._atoms += [whole._atoms[bitset - 1] for bitset in new.tolist()]
         self.used += len(new)
         self._make_room(len(new))
         layout = self._layout
@@ -455,7 +455,7 @@ class Planes:
         if signal not in self._codes:
             if not self._search or self._source is not None or len(grid) > MOST:
                 return None
-            if 2 * (len(self._codes) + 1) * _PLANES_FOR_CODES > self.capacity:
+            if 2 * (len(self._codes) + 1) * _BITSETS_FOR_CODES > self.capacity:
                 return None
             layout, codes = self._layout, self._room(self._layout.words, LANES // 8).view(np.uint8)
             secure(codes)
@@ -469,9 +469,9 @@ class Planes:
         ever, ever_not = self.reduced[slots].any(axis=1), self.reduced[slots ^ 1].any(axis=1)
         return np.where(ever_not, np.where(ever, slots, 0), 1)
 
-    def atom(self, plane: int) -> Atom:
+    def atom(self, bitset: int) -> Atom:
         """The atom of a plane."""
-        return Atom(*self._atoms[plane - 1])
+        return Atom(*self._atoms[bitset - 1])
 
     def _is_negated(self, family: AtomFamily) -> int:
         """Whether planes are those of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is

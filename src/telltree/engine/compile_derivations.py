@@ -25,7 +25,7 @@ from telltree.engine.instructions import (
     WEAK,
     WINDOW_OR,
 )
-from telltree.engine.operands import EVERY, NOTHING, RECORD, STEPS, connect, read_plane, write
+from telltree.engine.operands import EVERY, NOTHING, RECORD, STEPS, connect, read_bitset, write
 from telltree.grammar.random_streams import FREE, mix, number_name, place_of, weave
 from telltree.logic.meaning import AHEAD, BEHIND, DUAL, EDGES, OPERAND_MODES, WINDOWED, MicroOp
 
@@ -268,7 +268,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, to
             if keys[place] == FREE:
                 _note(absent.found, absent.name, absent.where, absent.keys, absent.at, name, m)
             else:
-                register, negated = read_plane(np.int64(slots[place]), mode)
+                register, negated = read_bitset(np.int64(slots[place]), mode)
         elif code == _NOT:
             register, negated = ref_a, items[a, _NEGATED] ^ 1
         elif code == _AND or code == _OR or code == _IMPLIES:

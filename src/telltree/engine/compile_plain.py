@@ -7,7 +7,7 @@ operands. One pass from left to right is enough; `logic.lowering` lowers all oth
 import numpy as np
 
 from telltree.compiled import at, borrowed, inline, kernel
-from telltree.engine.operands import FIRST_MODE, NOTHING, SECOND_MODE, STEPS, connect, read_plane, write
+from telltree.engine.operands import FIRST_MODE, NOTHING, SECOND_MODE, STEPS, connect, read_bitset, write
 from telltree.logic.meaning import MicroOp
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -23,17 +23,17 @@ UNKNOWN, NOTED = -1, -2
 
 
 @inline
-def _note(number, individual, node, planes, lacking, lacks):
+def _note(number, individual, node, bitsets, lacking, lacks):
     """Note a numbered atom without a plane, once; when there is no more room, it waits for the next attempt."""
-    if planes[at(number)] == UNKNOWN and lacks < len(lacking):
+    if bitsets[at(number)] == UNKNOWN and lacks < len(lacking):
         lacking[lacks, 0], lacking[lacks, 1], lacking[lacks, 2] = number, individual, node
-        planes[at(number)] = NOTED
+        bitsets[at(number)] = NOTED
         lacks += 1
     return lacks
 
 
 @inline
-def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, individual, lacking, lacks):
+def _lower(rule_table, micro, rules, length, here, bitsets, steps, end, waiting, individual, lacking, lacks):
     """Lower one formula; `here` is how it is read. Returns where its instructions end, or −1 if it is not plain; its
     operand, whether that is negated, its registers and its size; and how many atoms lack a plane so far.
     """
@@ -69,11 +69,11 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
             node += 1
         if atom < 0:
             return -1, 0, 0, 0, 0, lacks
-        slot = np.int64(planes[at(atom)])
+        slot = np.int64(bitsets[at(atom)])
         if slot < 0:
-            lacks = _note(atom, individual, node - 1 - rule.takes, planes, lacking, lacks)
+            lacks = _note(atom, individual, node - 1 - rule.takes, bitsets, lacking, lacks)
             slot = np.int64(0)
-        ref, negated = read_plane(slot, here)
+        ref, negated = read_bitset(slot, here)
         negated ^= flip
         while top and waiting[at(top - 1), 3] != _EMPTY:  # both operands are known
             top -= 1
@@ -91,19 +91,19 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
 
 
 @kernel
-def lower_plain(rule_table, micro, rules, lengths, wanted, mode, planes, programs, waiting, lacking, others):
+def lower_plain(rule_table, micro, rules, lengths, wanted, mode, bitsets, programs, waiting, lacking, others):
     """Lower those of the `wanted` individuals that are plain; see `logic.lowering.lower`.
 
-    `planes` are those of the numbered atoms: twice the plane, plus one for its negation. Atoms without a plane are
+    `bitsets` are those of the numbered atoms: twice the plane, plus one for its negation. Atoms without a plane are
     noted in `lacking` (number, individual and node); if there are any, everything must be lowered again. `others` gets
     the individuals that are not plain. Returns where the instructions end, how many atoms lack a plane, and how many
     individuals are not plain.
     """
-    rule_table, rules, planes, programs = borrowed(rule_table), borrowed(rules), borrowed(planes), borrowed(programs)
+    rule_table, rules, bitsets, programs = borrowed(rule_table), borrowed(rules), borrowed(bitsets), borrowed(programs)
     waiting, lacking, micro, begin, lacks, odd = borrowed(waiting), borrowed(lacking), borrowed(micro), 0, 0, 0
     for i in wanted:
         end, ref, negated, fresh, size, lacks = _lower(
-            rule_table, micro, rules[i], lengths[i], mode, planes, programs.steps, begin, waiting, i, lacking, lacks
+            rule_table, micro, rules[i], lengths[i], mode, bitsets, programs.steps, begin, waiting, i, lacking, lacks
         )
         if end < 0:
             others[odd] = i

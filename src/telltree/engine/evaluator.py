@@ -14,11 +14,11 @@ from telltree.compiled import given
 from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom
 from telltree.engine.bitset_layout import TILE, Layout
-from telltree.engine.bitsets import Planes
-from telltree.engine.instructions import READS_PLANES, WORD_AND, Programs
+from telltree.engine.bitsets import Bitsets
+from telltree.engine.instructions import READS_BITSETS, WORD_AND, Programs
 from telltree.engine.machine import LANES, Counting, Registers, Tally, evaluate
 from telltree.engine.operands import RECORD, STEPS
-from telltree.engine.robustness import Gauges, MarginRegisters, narrowest
+from telltree.engine.robustness import Gauges, RobustnessRegisters, narrowest
 from telltree.engine.signals import Signals
 from telltree.engine.subset import Subset
 from telltree.engine.windows import Looking
@@ -125,7 +125,7 @@ class AnyEvaluator(Protocol[F_contra]):
 
     def truth(self, formulas: F_contra) -> NDArray[np.bool_]: ...
 
-    def margins(
+    def robustness(
         self, formulas: F_contra, cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]: ...
 
@@ -160,7 +160,7 @@ WORTH_THREADS = 1 << 18
 LARGE = 0.6
 """The share of another evaluator's records from which on it takes less time to look at the others too than to pick
 the bits of these from its planes."""
-LEAST_MARGIN = 1e-300
+LEAST_ROBUSTNESS = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
 _LOOKS = np.ones(1, np.bool_)
@@ -211,22 +211,22 @@ class Evaluator(abc.ABC, Generic[F]):
         on disk.
         """
         self.panel, self.signals = panel, signals
-        self._room_for_planes = room
+        self._room_for_bitsets = room
         self.layout: Layout
         self._masked = part_of is not None and len(panel) >= LARGE * part_of[0].layout.records
         if part_of is None:
             self._budget = usual_memory(panel) if memory is None else memory
             self.layout = Layout.of(panel)
-            self._planes = Planes(self.layout, signals, self._budget, numbered, None, room=room)
+            self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, None, room=room)
         elif self._masked:
             whole, members = part_of
-            self._budget, self.layout, self._planes = whole._budget, whole.layout.among(members), whole._planes
+            self._budget, self.layout, self._bitsets = whole._budget, whole.layout.among(members), whole._bitsets
         else:
             whole, members = part_of
             self._budget, self.layout = whole._budget // 2, Layout.of(panel)
-            whole._planes.share(self._budget)
-            source = whole._planes, Subset.of(whole.layout, self.layout, members)
-            self._planes = Planes(self.layout, signals, self._budget, numbered, source, room=room)
+            whole._bitsets.share(self._budget)
+            source = whole._bitsets, Subset.of(whole.layout, self.layout, members)
+            self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, source, room=room)
         self._programs = Programs.empty(0, 0)
         self._threads, self.counts, self.looks = max(1, threads), counts, looks
         self.before = before
@@ -296,7 +296,7 @@ class Evaluator(abc.ABC, Generic[F]):
         found = self._run(wanted, self.layout.masks([]), CountRequest(steps=True))
         return self.layout.unpack_steps(found.tally.steps)
 
-    def margins(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
+    def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
         With `cutoff` only the widest is exact, and only if it is no less: formulas that fall behind the one or the
@@ -307,16 +307,18 @@ class Evaluator(abc.ABC, Generic[F]):
         if not self._fits(formulas, everything, simplify=False):
             found = np.full(len(everything), np.inf)
             for half, _ in self._halves():
-                np.minimum(found, half.margins(formulas, cutoff, of_a_shard=True), out=found)
+                np.minimum(found, half.robustness(formulas, cutoff, of_a_shard=True), out=found)
             return found
-        used = {plane: self._planes.atom(plane) for plane in np.unique(self._operands(everything)[0]).tolist() if plane}
-        gauges = Gauges.of(self._planes.used, used, self.signals, held)
+        used = {
+            bitset: self._bitsets.atom(bitset) for bitset in np.unique(self._operands(everything)[0]).tolist() if bitset
+        }
+        gauges = Gauges.of(self._bitsets.used, used, self.signals, held)
         graded = everything[self._reads(everything, gauges.spread > 0)]
         found = np.ones(len(everything))  # if nothing is graded
         places = np.sort(self.layout.places)
         cutoff = -1.0 if cutoff is None else cutoff
         self._measure(graded, places, gauges, found, cutoff=cutoff, rising=not of_a_shard)
-        found[found < LEAST_MARGIN] = 0.0
+        found[found < LEAST_ROBUSTNESS] = 0.0
         return found
 
     def _measure(
@@ -332,11 +334,11 @@ class Evaluator(abc.ABC, Generic[F]):
     ) -> None:
         """Find the margins of the programs that were written last, for the records at these places; see `narrowest`."""
         layout, registers = self.layout, len(self._scratch[0][0].words)
-        scratch = MarginRegisters.of(registers, layout.longest)
+        scratch = RobustnessRegisters.of(registers, layout.longest)
         numbers = np.empty(registers) if self.counts else None
         looking = _LOOKS if self.looks else None
         narrowest(
-            self._programs, wanted, places, layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges,
+            self._programs, wanted, places, layout.starts, layout.lengths, layout.blocks, self._bitsets.bits, gauges,
             scratch, numbers, looking, cutoff, rising, out, each,
         )  # fmt: skip
 
@@ -349,17 +351,17 @@ class Evaluator(abc.ABC, Generic[F]):
             np.repeat(bounds[:, 0] - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(owner))
         ]
         on_words = steps[:, 0] == WORD_AND
-        reads = READS_PLANES[steps[:, 0]]
-        planes = np.where(on_words[:, None], steps[:, 2:4] >> 1, steps[:, 2:4])[reads].ravel()
-        planes = np.concatenate([planes, results >> 1]).astype(np.int64)
+        reads = READS_BITSETS[steps[:, 0]]
+        bitsets = np.where(on_words[:, None], steps[:, 2:4] >> 1, steps[:, 2:4])[reads].ravel()
+        bitsets = np.concatenate([bitsets, results >> 1]).astype(np.int64)
         owner = np.concatenate([np.repeat(owner[reads], 2), np.arange(len(part))])
-        return planes[planes >= 0], owner[planes >= 0]
+        return bitsets[bitsets >= 0], owner[bitsets >= 0]
 
     def _reads(self, part: NDArray[np.int64], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether each program reads one of the chosen planes."""
-        planes, owner = self._operands(part)
+        bitsets, owner = self._operands(part)
         found = np.zeros(len(part), np.bool_)
-        found[owner[chosen[planes]]] = True
+        found[owner[chosen[bitsets]]] = True
         return found
 
     def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: CountRequest) -> Findings:
@@ -371,7 +373,7 @@ class Evaluator(abc.ABC, Generic[F]):
             tally.clear()
             return found
         threads = self._threads if len(wanted) * layout.words >= WORTH_THREADS else 1
-        tiles = layout.tiles(self._planes.used)
+        tiles = layout.tiles(self._bitsets.used)
         if threads == 1:
             self._share(wanted, tiles, masks, self._scratch[0], found)
             return found
@@ -394,10 +396,10 @@ class Evaluator(abc.ABC, Generic[F]):
         found: Findings,
     ) -> None:
         """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
-        layout, planes = self.layout, self._planes
+        layout, bitsets = self.layout, self._bitsets
         opposite = _NOTHING if found.opposite is None else found.opposite
         evaluate(
-            self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
+            self._programs, part, bitsets.bits, bitsets.reduced, layout.valid, layout.blocks, layout.occupied,
             self.before, tiles, masks, *scratch, found.tally, opposite,
         )  # fmt: skip
 
@@ -414,7 +416,7 @@ class Evaluator(abc.ABC, Generic[F]):
             self._too_many = min(self._too_many, len(wanted))
             return False
         while not self._lower(formulas, wanted, mode, simplify):
-            self._planes.capacity *= 2
+            self._bitsets.capacity *= 2
         self._make_registers()
         return True
 
@@ -424,7 +426,7 @@ class Evaluator(abc.ABC, Generic[F]):
 
     def _halves(self) -> "Iterator[tuple[Evaluator[F], slice]]":
         """Two evaluators, each for half of the records, and their blocks; each may use the whole budget in turn."""
-        self._planes.release()
+        self._bitsets.release()
         blocks, blocks_of_records = len(self.layout.blocks) - 1, self.layout.places // LANES
         for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
             records = np.flatnonzero((blocks_of_records >= low) & (blocks_of_records < high))

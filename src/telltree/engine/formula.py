@@ -121,9 +121,9 @@ class Answers:
     def _worked_out(self, formulas: Sequence[Expression]) -> Iterable[NDArray[np.bool_]]:
         if self._walker.is_soon_done(formulas):
             return [self._walker.walk(formula).truth for formula in formulas]
-        from telltree.engine.formulas import Formulas  # loads compiled code
+        from telltree.engine.formulas import FormulaEvaluator  # loads compiled code
 
-        return Formulas(self._walker.panel, self._walker.signals).truth(formulas)
+        return FormulaEvaluator(self._walker.panel, self._walker.signals).truth(formulas)
 
 
 def truth_of(formulas: Sequence[Expression], panel: Panel) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from telltree.engine import compile_derivations, operands
 from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom, AtomFamily
-from telltree.engine.evaluator import LEAST_MARGIN, Evaluator, ready_for
+from telltree.engine.evaluator import LEAST_ROBUSTNESS, Evaluator, ready_for
 from telltree.engine.instructions import CONSTANT, UNTIL, Programs
 from telltree.engine.operands import NOTHING
 from telltree.engine.robustness import Gauges
@@ -23,7 +23,7 @@ from telltree.panel import Panel, Schema
 from telltree.panel.disk_arrays import rest
 
 # the functions that lower populations, but not compiled: few formulas are not worth the compile time
-_connect, _read_plane = operands.connect.py_func, operands.read_plane.py_func
+_connect, _read_bitset = operands.connect.py_func, operands.read_bitset.py_func
 _over_time, _on_numbers = compile_derivations.over_time.py_func, compile_derivations.on_numbers.py_func
 _until_of, _look_at, _window_value = (
     function.py_func
@@ -34,7 +34,7 @@ Operand = tuple[int, int]
 """An operand of the machine, and whether it is negated."""
 
 
-class Formulas(Evaluator[Sequence[Expression]]):
+class FormulaEvaluator(Evaluator[Sequence[Expression]]):
     """Evaluates expressions on the records of one panel."""
 
     def __init__(
@@ -60,9 +60,11 @@ class Formulas(Evaluator[Sequence[Expression]]):
     def _how_many(formulas: Sequence[Expression]) -> int:
         return len(formulas)
 
-    def _for_part(self, panel: Panel, before: int) -> "Formulas":
-        memory, room = self._budget, self._room_for_planes
-        return Formulas(panel, self.signals, threads=self._threads, memory=memory, before=before, room=room, like=self)
+    def _for_part(self, panel: Panel, before: int) -> "FormulaEvaluator":
+        memory, room = self._budget, self._room_for_bitsets
+        return FormulaEvaluator(
+            panel, self.signals, threads=self._threads, memory=memory, before=before, room=room, like=self
+        )
 
     def _lower(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         chosen = [formulas[k] for k in wanted]
@@ -99,26 +101,26 @@ class Formulas(Evaluator[Sequence[Expression]]):
         if not len(places):
             return found
         self._fits(formulas[:1], first, simplify=False)
-        slots = self._planes.held(AtomFamily.several([atom]))
+        slots = self._bitsets.held(AtomFamily.several([atom]))
         assert slots is not None, "the formula was just lowered"
-        plane = int(slots[0]) >> 1
+        bitset = int(slots[0]) >> 1
         # the distance to 0 is the value, and all other atoms are as far from turning as can be
-        gauges, values = Gauges.empty(self._planes.used, np.inf), self.signals.values(atom.signal)
-        gauges.measure(plane, values, self._planes.atom(plane).outcomes, 0.0, 1.0)
+        gauges, values = Gauges.empty(self._bitsets.used, np.inf), self.signals.values(atom.signal)
+        gauges.measure(bitset, values, self._bitsets.atom(bitset).outcomes, 0.0, 1.0)
         for low in range(0, len(places), RECORDS_LOOKED_AT):
             part = slice(low, low + RECORDS_LOOKED_AT)
             self._measure(first, places[part], gauges, np.empty(1), each=found[part])
             if self.panel.on_disk:
                 rest()
-        found[np.abs(found) < LEAST_MARGIN] = 0.0
+        found[np.abs(found) < LEAST_ROBUSTNESS] = 0.0
         return found
 
     def _slots(self, atoms: Sequence[Atom]) -> list[int] | None:
         families = AtomFamily.several(atoms)
-        slots = self._planes.held(families)
+        slots = self._bitsets.held(families)
         if slots is None:
-            self._planes.forget()  # those of earlier formulas
-            slots = self._planes.held(families)
+            self._bitsets.forget()  # those of earlier formulas
+            slots = self._bitsets.held(families)
         return None if slots is None else slots.tolist()
 
 
@@ -136,7 +138,7 @@ class _ProgramWriter:
         e = spelt_out(e)
         code = code_of(e)
         if code is MicroOp.ATOM:
-            ref, negated = _read_plane(self._slots[e], mode)
+            ref, negated = _read_bitset(self._slots[e], mode)
             return int(ref), int(negated)
         if code is MicroOp.NAME:
             assert isinstance(e.head, Number)

@@ -56,7 +56,7 @@ def _marked(codes: set[Opcode]) -> NDArray[np.bool_]:
 
 ON_LANES = _marked({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, Opcode.COMPARE})
 """What reads nothing but lanes."""
-READS_PLANES = ~ON_LANES
+READS_BITSETS = ~ON_LANES
 """What may read planes, or whether they ever hold."""
 
 LOOKS = _marked({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})

@@ -148,7 +148,7 @@ def _known(reduced, a, b, flags, block):
 
 
 @inline
-def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers, counting, looking):
+def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, registers, counting, looking):
     """Run one program on the blocks `low` … `high` − 1, whose words are contiguous in every plane."""
     vectors, words = registers.vectors, registers.words
     first, last = blocks[at(low)], blocks[at(high)]
@@ -167,12 +167,12 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
             continue
         if looking is not None and waits:
             waits = False
-            reduce_looking(now, programs.steps[at(k - 1)], programs.values[at(k - 1)], planes, vectors, reduced, valid,
+            reduce_looking(now, programs.steps[at(k - 1)], programs.values[at(k - 1)], bitsets, vectors, reduced, valid,
                             blocks, low, high, words[destination], looking.spare, looking.opened)  # fmt: skip
             continue
         # planes cover all blocks, registers start at block `low`
-        one, skip_one = (planes[at(a)], first) if a >= 0 else (vectors[at(-1 - a)], 0)
-        two, skip_two = (planes[at(b)], first) if b >= 0 else (vectors[at(-1 - b)], 0)
+        one, skip_one = (bitsets[at(a)], first) if a >= 0 else (vectors[at(-1 - a)], 0)
+        two, skip_two = (bitsets[at(b)], first) if b >= 0 else (vectors[at(-1 - b)], 0)
         out = vectors[destination]
         if step == VECTOR_AND:
             for t in range(last - first):
@@ -329,7 +329,7 @@ def _tally(tally, opposite, j, found, skip, negate, low, high, begun, records, m
 def evaluate(
     programs,
     wanted,
-    planes,
+    bitsets,
     reduced,
     valid,
     blocks,
@@ -352,7 +352,7 @@ def evaluate(
     here.
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
-    planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)
+    bitsets, reduced, valid, blocks = borrowed(bitsets), borrowed(reduced), borrowed(valid), borrowed(blocks)
     records, total = borrowed(records), 0
     for block in range(len(records)):
         total += popcount(records[block])
@@ -361,11 +361,11 @@ def evaluate(
         first = blocks[low]
         for j in range(len(wanted)):
             i = at(wanted[at(j)])
-            _run(programs, i, planes, reduced, valid, blocks, low, high, registers, counting, looking)
+            _run(programs, i, bitsets, reduced, valid, blocks, low, high, registers, counting, looking)
             result, negate = programs.result[i, 0], _ALL if programs.result[i, 1] else _ZERO
             if len(tally.steps):
                 for t in range(first, blocks[high]):
-                    word = planes[result, t] if result >= 0 else registers.vectors[-1 - result, t - first]
+                    word = bitsets[result, t] if result >= 0 else registers.vectors[-1 - result, t - first]
                     tally.steps[t] = (word ^ negate) & valid[t]
                 continue
             tally.size[at(j)] = programs.size[i]

@@ -19,7 +19,7 @@ FIRST_MODE, SECOND_MODE = OPERAND_MODES[:, :, 0].astype(np.int64), OPERAND_MODES
 
 
 @small
-def read_plane(slot, mode):
+def read_bitset(slot, mode):
     """The operand for a plane or its negation, read in a mode, and whether it is negated.
 
     Operand 0 is never true, in any mode.

@@ -65,7 +65,7 @@ _FEW_ATOMS = 4_096
 _NO_NAMES = np.empty(0, np.uint64)
 
 
-class Engine(Evaluator[Population]):
+class PopulationEvaluator(Evaluator[Population]):
     """Evaluates derivations of one grammar on the records of one panel."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Engine(Evaluator[Population]):
         *,
         memory: int | None = None,
         threads: int = 1,
-        part_of: "tuple[Engine, NDArray[np.int64]] | None" = None,
+        part_of: "tuple[PopulationEvaluator, NDArray[np.int64]] | None" = None,
         before: int = 0,
         room: Room = aligned_words,
     ) -> None:
@@ -102,10 +102,10 @@ class Engine(Evaluator[Population]):
     def _how_many(formulas: Population) -> int:
         return len(formulas.lengths)
 
-    def _for_part(self, panel: Panel, before: int) -> "Engine":
-        return Engine(
+    def _for_part(self, panel: Panel, before: int) -> "PopulationEvaluator":
+        return PopulationEvaluator(
             panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads,
-            before=before, room=self._room_for_planes,
+            before=before, room=self._room_for_bitsets,
         )  # fmt: skip
 
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
@@ -118,17 +118,17 @@ class Engine(Evaluator[Population]):
         if not len(everything) or not self._lower(conditions, everything, STEPS, True):
             return None
         self._make_registers()
-        planes, negated = (self._programs.result[everything, k].tolist() for k in (0, 1))
-        known = self._marks_at(self._planes.age)
+        bitsets, negated = (self._programs.result[everything, k].tolist() for k in (0, 1))
+        known = self._marks_at(self._bitsets.age)
         found = []
-        for i, (plane, opposite) in enumerate(zip(planes, negated, strict=True)):
-            if plane >= 0 and plane in known:
-                marks = known[plane]
+        for i, (bitset, opposite) in enumerate(zip(bitsets, negated, strict=True)):
+            if bitset >= 0 and bitset in known:
+                marks = known[bitset]
             else:
                 asked = everything[i : i + 1]
-                steps = self._planes.bits[plane] if plane >= 0 else self._steps(asked, opposite)
+                steps = self._bitsets.bits[bitset] if bitset >= 0 else self._steps(asked, opposite)
                 marks = marks_of(steps, self.layout.steps)
-                known |= {plane: marks} if plane >= 0 else {}
+                known |= {bitset: marks} if bitset >= 0 else {}
             found.append(marks[::-1] if opposite else marks)
         return found
 
@@ -177,7 +177,7 @@ class Engine(Evaluator[Population]):
                 continue
             if forgot:
                 return False
-            self._planes.forget()
+            self._bitsets.forget()
             forgot = True
         return True
 
@@ -186,37 +186,37 @@ class Engine(Evaluator[Population]):
     ) -> tuple[NDArray[np.uint64], bool]:
         """Write programs for `wanted`, unless atoms lack planes; returns their names or numbers, and which they are."""
         rules, constants, lengths, _ = population
-        planes, row, others = self._planes, 0 if simplify else 1, np.empty(len(wanted), np.int64)
+        bitsets, row, others = self._bitsets, 0 if simplify else 1, np.empty(len(wanted), np.int64)
         self._programs.registers[0] = 1
         end, lacking, odd = lower_plain(
-            self._tables.rule, self._tables.micro, rules, lengths, wanted, mode, planes.numbered[row], self._programs,
+            self._tables.rule, self._tables.micro, rules, lengths, wanted, mode, bitsets.numbered[row], self._programs,
             self._frames, self._lacking, others,
         )  # fmt: skip
         if lacking:
             absent = self._lacking[:lacking, 0].astype(np.uint64)
-            planes.numbered[row, absent] = UNKNOWN
+            bitsets.numbered[row, absent] = UNKNOWN
             return absent, True
         if not odd:
             return _NO_NAMES, False
         self._absent.found[0] = 0
         self._absent.keys[:] = 0
         lower(
-            self._reading, rules, constants, lengths, others[:odd], mode, planes.keys, planes.slots[row],
+            self._reading, rules, constants, lengths, others[:odd], mode, bitsets.keys, bitsets.slots[row],
             self._programs, end, self._lowering, self._absent,
         )  # fmt: skip
         return self._absent.name[: self._absent.found[0]], False
 
     def _add(self, population: Population, absent: NDArray[np.uint64], numbers: bool) -> bool:
         """Make planes for the atoms that the last attempt found missing; False if they do not fit into memory."""
-        adopted = self._planes.adopt(absent, numbers)
+        adopted = self._bitsets.adopt(absent, numbers)
         if adopted is None:
             return False
         left = np.flatnonzero(~adopted)
         if not len(left):
             return True
         if not numbers:
-            return self._planes.add(self._atoms(population, left))
-        return self._planes.add_numbered(absent[left], self._worth_making(population, left))
+            return self._bitsets.add(self._atoms(population, left))
+        return self._bitsets.add_numbered(absent[left], self._worth_making(population, left))
 
     def _worth_making(self, population: Population, lacking: NDArray[np.int64]) -> dict[int, AtomFamily]:
         """The families of the atoms that are lacking; or all that the grammar has, if those are few: a search needs

@@ -60,32 +60,32 @@ class Gauges(NamedTuple):
     sure: NDArray[np.float64]  # one number: the margin if distance is meaningless
 
     @classmethod
-    def of(cls, planes: int, atoms: Mapping[int, Atom], signals: Signals, held: list[NDArray[np.float64]]) -> "Gauges":
+    def of(cls, bitsets: int, atoms: Mapping[int, Atom], signals: Signals, held: list[NDArray[np.float64]]) -> "Gauges":
         """Gauges for so many planes; those that are used are given with their atoms.
 
         The arrays that they point to are appended to `held`, to keep them alive as long as the gauges.
         """
-        gauges = cls.empty(planes, 1.0)
-        for plane, atom in atoms.items():
+        gauges = cls.empty(bitsets, 1.0)
+        for bitset, atom in atoms.items():
             if atom.graded:
                 values, spread = signals.values(atom.signal), signals.spread(atom.signal)
                 held.append(values)
-                gauges.measure(plane, values, atom.outcomes, atom.constant, spread)
+                gauges.measure(bitset, values, atom.outcomes, atom.constant, spread)
         return gauges
 
     @classmethod
-    def empty(cls, planes: int, sure: float) -> "Gauges":
+    def empty(cls, bitsets: int, sure: float) -> "Gauges":
         """Gauges by which the bits of every plane are enough."""
-        (address, rows, outcomes), (constant, spread) = np.zeros((3, planes), np.int64), np.zeros((2, planes))
+        (address, rows, outcomes), (constant, spread) = np.zeros((3, bitsets), np.int64), np.zeros((2, bitsets))
         return cls(address, rows, outcomes, constant, spread, np.array([sure]))
 
-    def measure(self, plane: int, values: NDArray[np.float64], outcomes: int, constant: float, spread: float) -> None:
+    def measure(self, bitset: int, values: NDArray[np.float64], outcomes: int, constant: float, spread: float) -> None:
         """Measure a plane's atom, whose signal has these values; the caller must keep these alive."""
-        self.address[plane], self.rows[plane] = values.ctypes.data, len(values)
-        self.outcomes[plane], self.constant[plane], self.spread[plane] = outcomes, constant, spread
+        self.address[bitset], self.rows[bitset] = values.ctypes.data, len(values)
+        self.outcomes[bitset], self.constant[bitset], self.spread[bitset] = outcomes, constant, spread
 
 
-class MarginRegisters(NamedTuple):
+class RobustnessRegisters(NamedTuple):
     """Registers for the current record."""
 
     vectors: NDArray[np.float64]
@@ -93,7 +93,7 @@ class MarginRegisters(NamedTuple):
     operands: NDArray[np.float64]
 
     @classmethod
-    def of(cls, registers: int, steps: int) -> "MarginRegisters":
+    def of(cls, registers: int, steps: int) -> "RobustnessRegisters":
         """This many registers for records of at most this many steps."""
         return cls(np.empty((registers, steps)), np.empty(registers), np.empty((2, steps)))
 
@@ -120,16 +120,16 @@ def _look_up(words, lane, sure, out):
 
 
 @inline
-def _fetch(ref, plane, negated, gauges, planes, first, lane, start, steps, vectors, out):
+def _fetch(ref, bitset, negated, gauges, bitsets, first, lane, start, steps, vectors, out):
     """Load a vector operand with its sign, from a plane's atom or a register."""
     if ref < 0:
         for t in range(steps):  # assigning a slice would take 30 s to compile, for its error message
             out[at(t)] = vectors[-1 - ref, at(t)]
-    elif gauges.spread[plane] == 0.0:
-        _look_up(planes[plane, first : first + steps], lane, gauges.sure[0], out)
+    elif gauges.spread[bitset] == 0.0:
+        _look_up(bitsets[bitset, first : first + steps], lane, gauges.sure[0], out)
     else:
-        _measure(gauges.address[plane], gauges.rows[plane], gauges.outcomes[plane], gauges.constant[plane],
-                 gauges.spread[plane], gauges.sure[0], start, steps, out)  # fmt: skip
+        _measure(gauges.address[bitset], gauges.rows[bitset], gauges.outcomes[bitset], gauges.constant[bitset],
+                 gauges.spread[bitset], gauges.sure[0], start, steps, out)  # fmt: skip
     if negated:
         for t in range(steps):
             out[at(t)] = -out[at(t)]
@@ -205,20 +205,20 @@ def _look(step, one, two, value, flags, sure, out):
 
 
 @small
-def _held(margins):
+def _held(values):
     """At how many steps something is true."""
     true = 0
-    for margin in margins:
-        true += margin > 0
+    for value in values:
+        true += value > 0
     return true
 
 
 @small
-def _longest_run(margins):
+def _longest_run(values):
     """At how many steps in a row something is true, at most."""
     longest = run = 0
-    for margin in margins:
-        run = run + 1 if margin > 0 else 0
+    for value in values:
+        run = run + 1 if value > 0 else 0
         longest = greater(longest, run)
     return longest
 
@@ -230,12 +230,12 @@ def _compared(a, b, outcomes):
 
 
 @inline
-def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, numbers, looking):
+def _of_record(programs, i, gauges, bitsets, first, lane, start, steps, room, numbers, looking):
     """The margin of one formula for one record. The last iteration only loads the result."""
     vectors, words, operands = room.vectors, room.words, room.operands
     one, two = operands[0], operands[1]
     begin, end = programs.bounds[i]
-    margin = 0.0
+    robustness = 0.0
     for k in range(begin, end + 1):
         step, to, flags, a, b = WORD_AND, 0, programs.result[i, 1], programs.result[i, 0], programs.result[i, 0]
         if k < end:
@@ -256,17 +256,17 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
             if on_words and ref < 0:
                 most = words[-1 - ref]
             else:  # a word operand from a plane: whether the plane, or its negation, ever holds
-                plane, turned = (ref >> 1, ref & 1) if on_words else (ref, negated)
-                _fetch(ref, plane, turned, gauges, planes, first, lane, start, steps, vectors, operands[side])
+                bitset, turned = (ref >> 1, ref & 1) if on_words else (ref, negated)
+                _fetch(ref, bitset, turned, gauges, bitsets, first, lane, start, steps, vectors, operands[side])
                 if paired and not on_words:
                     continue
                 most = _greatest(operands[side, :steps])
             least = lesser(least, -most if on_words and negated else most)
-        margin = least
+        robustness = least
         if on_words or step == REDUCE:
             words[to] = least
             if k == end:
-                margin = -most if flags else most
+                robustness = -most if flags else most
             continue
         found = vectors[to, :steps]
         for t in range(steps):
@@ -283,12 +283,26 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
             if looking is not None:  # noqa: SIM102  as above
                 if step == LONGEST:
                     numbers[to] = _longest_run(one[:steps])
-    return margin
+    return robustness
 
 
 @kernel
 def narrowest(
-    programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, rising, out, each
+    programs,
+    wanted,
+    places,
+    starts,
+    lengths,
+    blocks,
+    bitsets,
+    gauges,
+    room,
+    numbers,
+    looking,
+    cutoff,
+    rising,
+    out,
+    each,
 ):
     """For each formula the smallest absolute margin over the records at these places. Formulas that fall behind
     `cutoff` are given up, and get a number below it; with a negative one, none is. A `rising` one is the widest so far.
@@ -299,7 +313,7 @@ def narrowest(
     `numbers` are registers for programs that count, None where there are none (see `machine.Counting`); `looking` is
     None where none looks at windows, back, or until something.
     """
-    programs, gauges, room, planes = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(planes)
+    programs, gauges, room, bitsets = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(bitsets)
     telling, told = np.zeros(_TELLING, np.int64), 0
     widest = cutoff
     for i in wanted:
@@ -307,16 +321,16 @@ def narrowest(
         first = lesser(told, _TELLING) if cutoff >= 0 else 0
         for look in range(-first, len(places)):
             place = telling[first + look] if look < 0 else places[look]
-            margin = _of_record(
-                programs, i, gauges, planes, blocks[place // LANES], place % LANES, starts[place], lengths[place],
+            robustness = _of_record(
+                programs, i, gauges, bitsets, blocks[place // LANES], place % LANES, starts[place], lengths[place],
                 room, numbers, looking,
             )  # fmt: skip
             if len(each):
-                each[look] = margin
+                each[look] = robustness
                 continue
-            margin = abs(margin)
-            out[i] = lesser(out[i], margin)
-            if margin <= _TINY or margin < widest:
+            robustness = abs(robustness)
+            out[i] = lesser(out[i], robustness)
+            if robustness <= _TINY or robustness < widest:
                 if look >= 0:
                     telling[told % _TELLING] = place
                     told += 1

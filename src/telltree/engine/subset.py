@@ -66,14 +66,14 @@ def _moves(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @kernel
-def pick(source, chosen, subset, blocks, valid, slots, planes, reduced):  # noqa: PLR0917  a kernel
+def pick(source, chosen, subset, blocks, valid, slots, bitsets, reduced):  # noqa: PLR0917  a kernel
     """Plane `slots[k]` gets the bits of plane `chosen[k]` of the source that belong to the subset.
 
     `reduced` gets, block by block, where a plane, and its negation, ever hold, as in `packing.pack`.
     """
-    source, planes, subset = borrowed(source), borrowed(planes), borrowed(subset)
+    source, bitsets, subset = borrowed(source), borrowed(bitsets), borrowed(subset)
     for k in range(len(slots)):
-        into, taken = planes[slots[k]], source[chosen[k]]
+        into, taken = bitsets[slots[k]], source[chosen[k]]
         for block in range(len(blocks) - 1):
             start, stop = blocks[block], blocks[block + 1]
             into[start:stop] = np.uint64(0)

@@ -86,7 +86,7 @@ class Program(NamedTuple):
 class Room(NamedTuple):
     """What is known of the parts in the record at hand."""
 
-    margins: NDArray[np.float64]  # parts × steps
+    robustness: NDArray[np.float64]  # parts × steps
     numbers: NDArray[np.float64]  # of those that are one number a record
     totals: NDArray[np.float64]  # of counts
 
@@ -99,7 +99,7 @@ class Room(NamedTuple):
 class TraceResult(NamedTuple):
     """What a walk finds out of each record."""
 
-    margins: NDArray[np.float64]  # of the whole formula
+    robustness: NDArray[np.float64]  # of the whole formula
     held: NDArray[np.bool_]  # parts that are followed × steps of all records, one after the other
     counts: NDArray[np.int64]  # parts that are followed × records: at how many steps they hold
 
@@ -217,7 +217,7 @@ def is_counted(code):
 def count_from_start(room, k):
     """Let a count be what it is before the first step."""
     room.numbers[k] = 0.0
-    room.margins[k][0] = 0.0  # of a longest run, the one at hand stands where its margin would
+    room.robustness[k][0] = 0.0  # of a longest run, the one at hand stands where its margin would
 
 
 def count_step(code, room, k, holds):
@@ -225,21 +225,21 @@ def count_step(code, room, k, holds):
     if code == _COUNT:
         room.numbers[k] += 1 if holds else 0
     else:
-        here = room.margins[k][0] + 1 if holds else 0.0
-        room.margins[k][0] = here
+        here = room.robustness[k][0] + 1 if holds else 0.0
+        room.robustness[k][0] = here
         room.numbers[k] = here if here > room.numbers[k] else room.numbers[k]
 
 
 def run(program, signals, begin, steps, room):
     """Work out every part of a formula in the record whose steps begin there."""
     for k in range(len(program.codes)):
-        code, one, two, out = program.codes[k], program.one[k], program.two[k], room.margins[k]
+        code, one, two, out = program.codes[k], program.one[k], program.two[k], room.robustness[k]
         if code == _ATOM:
             measure(signals[one], begin, steps, program.outcomes[k], program.constants[k], program.spreads[k], out)
         elif is_counted(code):
             count_from_start(room, k)
             for t in range(steps):
-                count_step(code, room, k, room.margins[one][t] > 0)
+                count_step(code, room, k, room.robustness[one][t] > 0)
             room.totals[k] = room.numbers[k]
         elif code == _COMPARE:
             holds = answer(program, k, room.numbers)
@@ -248,11 +248,11 @@ def run(program, signals, begin, steps, room):
         elif code == _NAME:
             room.numbers[k] = program.constants[k]
         elif program.sign[k] != 0:
-            look(room.margins[one], program.sign[k], program.near[k], program.far[k], steps, out)
+            look(room.robustness[one], program.sign[k], program.near[k], program.far[k], steps, out)
         elif is_pair(code):
-            hold(code, room.margins[one], room.margins[two], steps, out)
+            hold(code, room.robustness[one], room.robustness[two], steps, out)
         elif is_connective(code):
-            join(code, room.margins[one], room.margins[two], steps, out)
+            join(code, room.robustness[one], room.robustness[two], steps, out)
 
 
 def sees_any(program, part, step, steps):
@@ -260,56 +260,56 @@ def sees_any(program, part, step, steps):
     return step + program.near[part] < steps and step + program.far[part] >= 0
 
 
-def witness(program, part, step, steps, margins):
+def witness(program, part, step, steps, robustness):
     """The first step that proves, or breaks, what looks along time from a step; if there is none, the nearest to it.
 
     Where it has no step to look at, the step itself.
     """
-    sign, margins = program.sign[part], margins[program.one[part]]
+    sign, robustness = program.sign[part], robustness[program.one[part]]
     start, stop = max(step + program.near[part], 0), min(step + program.far[part] + 1, steps)
     if start >= stop:
         return step
     nearest = start
     for t in range(start, stop):
-        if sign * margins[t] > 0:
+        if sign * robustness[t] > 0:
             return t
-        if sign * margins[t] > sign * margins[nearest]:
+        if sign * robustness[t] > sign * robustness[nearest]:
             nearest = t
     return nearest
 
 
-def extreme(program, part, step, steps, margins):
+def extreme(program, part, step, steps, robustness):
     """The first step whose margin is that of what looks along time from a step, which has a step to look at."""
     t, last = max(step + program.near[part], 0), min(step + program.far[part], steps - 1)
-    while t < last and margins[program.one[part]][t] != margins[part][step]:
+    while t < last and robustness[program.one[part]][t] != robustness[part][step]:
         t += 1
     return t
 
 
-def weightier(program, part, step, margins):
+def weightier(program, part, step, robustness):
     """The operand of ∧, ∨ or ⇒ whose margin is that of the whole, and so has its truth; the first of equals."""
-    one, two = margins[program.one[part]][step], margins[program.two[part]][step]
+    one, two = robustness[program.one[part]][step], robustness[program.two[part]][step]
     code = program.codes[part]
     one = -one if code == _IMPLIES else one
     return program.one[part] if (one <= two if code == _AND else one >= two) else program.two[part]
 
 
-def settling(program, part, step, steps, margins):
+def settling(program, part, step, steps, robustness):
     """The operand of until, unless or since that decides it, and at which step.
 
     It is true by b at some step after a at those on the way, and false by neither of them at some step after no b on
     the way. The first such step at which that comes to the margin of the whole decides: by b if it is true, by a if it
     is false, or else by the other operand on the way there.
     """
-    holds = margins[part][step] > 0
+    holds = robustness[part][step] > 0
     sign = 1.0 if holds else -1.0
-    whole = sign * margins[part][step]
+    whole = sign * robustness[part][step]
     last, way = (program.two[part], program.one[part]) if holds else (program.one[part], program.two[part])
     since = program.codes[part] == _SINCE
     weakest, weakest_at = _INFINITE, step
     for k in range(step + 1 if since else steps - step):
         t = step - k if since else step + k
-        here, on_the_way = sign * margins[last][t], sign * margins[way][t]
+        here, on_the_way = sign * robustness[last][t], sign * robustness[way][t]
         if not holds and on_the_way < weakest:
             weakest, weakest_at = on_the_way, t
         if (here if here < weakest else weakest) == whole:
@@ -329,14 +329,14 @@ def decisive(program, room, steps):
         elif looks:
             to = step + program.near[part]
             if program.near[part] != program.far[part] or not 0 <= to < steps:
-                return witness(program, part, step, steps, room.margins)
+                return witness(program, part, step, steps, room.robustness)
             part, step = program.one[part], to  # what looks at a single step is decided by what is there
         elif is_pair(code):
-            return settling(program, part, step, steps, room.margins)[1]
+            return settling(program, part, step, steps, room.robustness)[1]
         elif code == _ATOM:
             return step
         else:
-            part = weightier(program, part, step, room.margins)
+            part = weightier(program, part, step, room.robustness)
     return turned(program, part, room, steps)
 
 
@@ -349,11 +349,11 @@ def deciding(program, room, steps):
         if looks and not sees_any(program, part, step, steps):
             return part, step
         if looks:
-            step = extreme(program, part, step, steps, room.margins)
+            step = extreme(program, part, step, steps, room.robustness)
         elif is_pair(code):
-            part, step = settling(program, part, step, steps, room.margins)
+            part, step = settling(program, part, step, steps, room.robustness)
             continue
-        part = program.one[part] if code == _NOT or looks else weightier(program, part, step, room.margins)
+        part = program.one[part] if code == _NOT or looks else weightier(program, part, step, room.robustness)
     return part, step
 
 
@@ -372,9 +372,9 @@ def count_on(program, part, room, step):
     for place in range(program.first[part], program.last[part]):
         k = program.numbers[place]
         if is_counted(program.codes[k]):
-            margin = room.margins[program.one[k]][step]
-            largest = margin if margin > largest else largest
-            count_step(program.codes[k], room, k, margin > 0)
+            robustness = room.robustness[program.one[k]][step]
+            largest = robustness if robustness > largest else largest
+            count_step(program.codes[k], room, k, robustness > 0)
     return largest
 
 
@@ -384,16 +384,16 @@ def turned(program, part, room, steps):
     If its answer was the same all along, the first step that brought it nearest to the other one, which for one count
     and a constant is the last true step; if nothing that it counts is ever true, the step nearest to that.
     """
-    holds, outcomes = room.margins[part][0] > 0, program.outcomes[part]
+    holds, outcomes = room.robustness[part][0] > 0, program.outcomes[part]
     change, near, likely = -1, 0, 0
     nearest, likeliest = -_INFINITE, -_INFINITE
     count_from(program, part, room, False)
     for t in range(steps):
         if answer(program, part, room.numbers) != holds:
             change = t
-        margin = count_on(program, part, room, t)
-        if margin > likeliest:
-            likely, likeliest = t, margin
+        robustness = count_on(program, part, room, t)
+        if robustness > likeliest:
+            likely, likeliest = t, robustness
         answer(program, part, room.numbers)
         ahead = room.numbers[program.one[part]] - room.numbers[program.two[part]]
         if not outcomes & GREATER:
@@ -413,7 +413,7 @@ def steps_away(program, part, room):
     Infinite if no number of steps would, or none that records have: a count moves a side by one a step or more, or not
     at all, so that beyond all numbers at hand nothing changes.
     """
-    holds, least, reach = room.margins[part][0] > 0, _INFINITE, int(program.constants[part]) + 2
+    holds, least, reach = room.robustness[part][0] > 0, _INFINITE, int(program.constants[part]) + 2
     for place in range(program.first[part], program.last[part]):
         k = program.numbers[place]
         reach += int(room.totals[k]) if is_counted(program.codes[k]) else 0
@@ -433,13 +433,13 @@ def steps_away(program, part, room):
 
 def explain(program, signals, begin, steps, room, record, decided):
     """Say how a record came to its answer, and how far it is from the other, in the unit that has sense."""
-    margin = room.margins[len(program.codes) - 1][0]
+    robustness = room.robustness[len(program.codes) - 1][0]
     part, step = deciding(program, room, steps)
-    size, unit = margin, NO_UNIT
+    size, unit = robustness, NO_UNIT
     if program.codes[part] != _ATOM:
         if program.spreads[part] != 0.0:
             away = steps_away(program, part, room)
-            size, unit = away if margin > 0 else -away, STEPS
+            size, unit = away if robustness > 0 else -away, STEPS
     elif program.spreads[part] != 0.0:
         value = signals[program.one[part]][begin + step]
         unit = DEVIATIONS if value == value else NO_UNIT  # noqa: PLR0124  a missing value is at no distance
@@ -455,12 +455,12 @@ def walk(program, signals, begins, lengths, low, high, room, followed, found, de
     for record in range(low, high):
         begin, steps = begins[record], lengths[record]
         run(program, signals, begin - begins[low], steps, room)
-        found.margins[record] = room.margins[len(program.codes) - 1][0]
+        found.robustness[record] = room.robustness[len(program.codes) - 1][0]
         for row in range(len(followed)):
-            margins, total = room.margins[followed[row]], 0
+            robustness, total = room.robustness[followed[row]], 0
             for t in range(steps):
-                found.held[row, begin + t] = margins[t] > 0
-                total += 1 if margins[t] > 0 else 0
+                found.held[row, begin + t] = robustness[t] > 0
+                total += 1 if robustness[t] > 0 else 0
             found.counts[row, record] = total
         if decided is not None:
             explain(program, signals, begin - begins[low], steps, room, record, decided)
@@ -605,7 +605,7 @@ class Walked:
     @property
     def truth(self) -> Bools:
         """Whether the formula is true of each record."""
-        holds: Bools = self.found.margins > 0
+        holds: Bools = self.found.robustness > 0
         return holds
 
     def held(self, part: Expression, place: int) -> Bools:
@@ -655,7 +655,7 @@ class Walker:
         """The margin of a formula, or any Boolean vector, at every step of the record at this position."""
         parts = LoweredFormula.of(e, self.panel.schema)
         walked, room = self._walked(parts, parts.program(spread), np.array([record]))
-        return np.array(room.margins[-1][: walked.lengths[0]], np.float64)
+        return np.array(room.robustness[-1][: walked.lengths[0]], np.float64)
 
     def _walked(
         self,

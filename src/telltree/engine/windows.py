@@ -280,10 +280,10 @@ def _settle(now, before, reduced, valid, blocks, low, high, words, opened):
 
 
 @small
-def reduce_looking(now, before, value, planes, vectors, reduced, valid, blocks, low, high, words, spare, opened):
+def reduce_looking(now, before, value, bitsets, vectors, reduced, valid, blocks, low, high, words, spare, opened):
     """F of what the instruction `before` looks for along time, or of that and something else: it looks only in blocks
     of which the answer is not known without."""
-    now, before, planes, vectors = borrowed(now), borrowed(before), borrowed(planes), borrowed(vectors)
+    now, before, bitsets, vectors = borrowed(now), borrowed(before), borrowed(bitsets), borrowed(vectors)
     reduced, valid, blocks = borrowed(reduced), borrowed(valid), borrowed(blocks)
     words, spare, opened = borrowed(words), borrowed(spare), borrowed(opened)
     _settle(now, before, reduced, valid, blocks, low, high, words, opened)
@@ -303,8 +303,8 @@ def reduce_looking(now, before, value, planes, vectors, reduced, valid, blocks, 
         start, stop = blocks[at(begin)], blocks[at(end)]
         here, there = start - first, stop - first
         out = vectors[at(-1 - before[1]), here:there]
-        one = planes[at(a), start:stop] if a >= 0 else vectors[at(-1 - a), here:there]
-        two = planes[at(b), start:stop] if b >= 0 else vectors[at(-1 - b), here:there]
+        one = bitsets[at(a), start:stop] if a >= 0 else vectors[at(-1 - a), here:there]
+        two = bitsets[at(b), start:stop] if b >= 0 else vectors[at(-1 - b), here:there]
         not_a, not_b = _ALL if flags & 1 else _ZERO, _ALL if flags & 2 else _ZERO
         some, found, seen = blocks[begin : end + 1], words[begin - low : end - low], valid[start:stop]
         if now[0] == REDUCE and negate and before[0] == UNTIL:
@@ -312,7 +312,7 @@ def reduce_looking(now, before, value, planes, vectors, reduced, valid, blocks, 
         else:
             look(before[0], one, not_a, two, not_b, seen, value, flags, some, out, opened[begin - low : end - low],
                   spare[: stop - start])  # fmt: skip
-            beside = planes[at(other), start:stop] if other >= 0 else vectors[at(-1 - other), here:there]
+            beside = bitsets[at(other), start:stop] if other >= 0 else vectors[at(-1 - other), here:there]
             for block in range(end - begin):
                 both = found[at(block)]
                 for t in range(some[at(block)] - start, some[at(block + 1)] - start):

@@ -53,19 +53,19 @@ class Possible:
     def misses(self, signal: Expression) -> bool:
         """Whether a signal may be missing. It may be even where no column is: inf - inf, or nothing to look back at."""
         if isinstance(signal.head, Attribute):
-            return self._doubtful(signal.head.name)
+            return self._may_be_missing(signal.head.name)
         if signal.has_gaps or (_traits(signal).subtracts and not any(map(self._finite, signal.operands))):
             return True
         return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.signals))
 
-    def _doubtful(self, column: str) -> bool:
+    def _may_be_missing(self, column: str) -> bool:
         return self.missing is None or column in self.missing
 
     def _finite(self, signal: Expression) -> bool:
         """Whether a signal is certainly finite; the difference of large finite values may overflow."""
         match signal.head:
             case Attribute(name=name):
-                return not self._doubtful(name)
+                return not self._may_be_missing(name)
             case Number(value=value):
                 return math.isfinite(value)
         finite = _traits(signal).finite

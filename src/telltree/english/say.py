@@ -810,8 +810,8 @@ def _said(
     called = voice.nouns.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
     read = partial(_is_read_as, schema=schema, functions=functions, step=step, possible=voice.possible)
-    doubtful = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
-    for wary, careful in ((True, True),) if doubtful else ((False, False), (True, False), (True, True)):
+    may_be_missing = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
+    for wary, careful in ((True, True),) if may_be_missing else ((False, False), (True, False), (True, True)):
         voice = Voice(schema, functions, step, missing, careful=careful, wary=wary, called=called)
         sentences = voice.nouns.sentences
         sentences.update(meant)
@@ -823,7 +823,7 @@ def _said(
         bare, others = found.text.replace(words, inside), [pair for pair in sentences.items() if pair[0] != inside]
         e = sentences.get(inside)
         if e is None or inside in meant:
-            may = careful and inside not in doubtful
+            may = careful and inside not in may_be_missing
         else:  # a rule's own words, and not a formula or a function's
             may = has_own_words(e) and voice.nouns.words(e) == inside and read(bare, term, others) is not False
         if may and stands_bare(inside) and read(bare, term, sentences.items()):

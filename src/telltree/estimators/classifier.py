@@ -39,20 +39,27 @@ from telltree.logic import UserFunction
 from telltree.panel import Panel, Schema, unusable
 from telltree.panel.leaks import warn_of_leaks
 from telltree.panel.schema import listed
-from telltree.panel.usable import doubtful
+from telltree.panel.usable import may_be_missing
 from telltree.scale.checkpoint import Checkpoint, naming
 from telltree.scale.dask import Cluster
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Search
 from telltree.text import counted, size_of
-from telltree.tree import Bits, Fitness, GiniSize, Induction, Leaf, Learned, Limits, Node, NodeProgress
+from telltree.tree import MDL, Criterion, GiniSize, GrowthResult, Induction, Leaf, Limits, Node, NodeProgress
 from telltree.tree.class_target import ClassLabels, ClassSummary
 from telltree.tree.criterion import sized_for
 from telltree.tree.growth import USUAL, LookAhead, Optimal
-from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, NO_LEDGER, Interruption, Ledger, MakeBench
+from telltree.tree.induction import (
+    DEFAULT_CRITERION,
+    DEFAULT_SEARCH,
+    NO_CHECKPOINT,
+    CheckpointStore,
+    Interruption,
+    MakeBackend,
+)
 from telltree.tree.min_recall import with_recall
-from telltree.tree.out_of_core import local_bench
-from telltree.tree.pruning_path import Front, equals_merged
-from telltree.tree.split_search import Bench, LocalBench
+from telltree.tree.out_of_core import local_backend
+from telltree.tree.pruning_path import PruningPath, equals_merged
+from telltree.tree.split_search import Backend, LocalBackend
 from telltree.tree.target import Labels
 from telltree.tree.training import Training, fingerprint
 from telltree.tree.tree import Tree
@@ -105,7 +112,7 @@ logger = logging.getLogger("telltree")
 
 
 @dataclass(frozen=True)
-class Heard:
+class TrainingSample:
     """The records that a tree was learned from, to choose words by."""
 
     panel: Panel
@@ -130,7 +137,7 @@ class Heard:
 class WordedTree:
     """A tree that is put into words once."""
 
-    def __init__(self, plain: Tree, heard: Heard | None = None) -> None:
+    def __init__(self, plain: Tree, heard: TrainingSample | None = None) -> None:
         """`heard`: None if the words are there already, or nobody can find them."""
         self.plain, self._heard, self._lock = plain, heard, Lock()
 
@@ -208,7 +215,7 @@ Tell = Callable[[NodeProgress], None]
 _EQUALS = 2.0  # a question whose answers predict the same class must be worth this many times its price
 
 
-_DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
+_DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_CRITERION}
 """The defaults that None stands for, of parameters with settings of their own."""
 _OF_THE_PAPER: Mapping[str, type[GeneticProgramming | GrammaticalEvolution | MonteCarlo]] = {
     "gp": GeneticProgramming,
@@ -231,8 +238,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         With Bits, branches that are not worth their formulas are pruned; GiniSize() is the paper's.
     max_depth: the most branches from the root to a leaf; "auto" for what suits the number of records; None for no limit
         (but 100, more than anybody can read).
-    min_members: records that each side of a split must have; "auto" for a hundredth of all, 10 at most, and no more
-        than half of the rarest class.
+    min_samples_leaf: records that each side of a split must have; "auto" for a hundredth of all, 10 at most, and no
+        more than half of the rarest class.
     min_gain: by how much a split must lower the fitness; None takes any, with Bits any that saves bits.
     prevent_same_label: refuse splits whose two sides predict the same class.
     centre: move the constants of a chosen formula to the middle of the gap in which it splits the training records
@@ -269,7 +276,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     ----------
     tree_: the Tree; `print(clf.tree_)`. Its words are found when it is first asked for, and the training records are
         kept until then.
-    front_: all trees worth having, from a single leaf to the whole tree; `print(clf.front_)`, and see `at`.
+    front_: all trees worth having, from a single leaf to the whole tree; `print(clf.pruning_path_)`, and see `at`.
     validation_: with cv, what trees predicted for records that they had not seen.
     classes_, n_features_in_, feature_names_in_: as in scikit-learn; the last only if columns had names: arrays' have
         none, and formulas call them x1, x2 …
@@ -287,9 +294,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         grammar: Grammar | str | None = None,
         search: Search | None = None,
         *,
-        fitness: Fitness | None = None,
+        fitness: Criterion | None = None,
         max_depth: int | Literal["auto"] | None = "auto",
-        min_members: int | Literal["auto"] = "auto",
+        min_samples_leaf: int | Literal["auto"] = "auto",
         min_gain: float | None = None,
         prevent_same_label: bool = False,
         centre: bool | None = None,
@@ -310,7 +317,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.search = search
         self.fitness = fitness
         self.max_depth = max_depth
-        self.min_members = min_members
+        self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
         self.prevent_same_label = prevent_same_label
         self.centre = centre
@@ -345,7 +352,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             _OF_THE_PAPER[search].paper(experiment),
             fitness=GiniSize.paper(),
             max_depth=PAPER_DEPTHS[experiment],
-            min_members=1,
+            min_samples_leaf=1,
             centre=False,
             as_derived=True,
         )
@@ -402,7 +409,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         most = None if max_memory is None else size_of(max_memory)
         if max_memory is not None and most is None:
             raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
-        local = partial(local_bench, threads=self.threads, max_memory=most)
+        local = partial(local_backend, threads=self.threads, max_memory=most)
         if checkpoint is None:
             return self._fit(X, y, sample_weight, groups, client, local=local)
         with naming(checkpoint):
@@ -417,7 +424,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         client: Any,
         *,
         known: Checkpoint | None = None,
-        local: "partial[Bench]",
+        local: "partial[Backend]",
     ) -> "GrammarTreeClassifier":
         generator = generator_of(self.random_state)
         given = read_given(X, y, sample_weight, self.class_weight)
@@ -437,10 +444,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             with nullcontext() if client is None else Cluster(client) as cluster:
                 shared = self._shared(training, local) if cluster is None and parts is not None else None
                 here = local if shared is None else _always(shared)
-                bench = here if cluster is None else cluster.bench
-                learned = self._learn(training, grammar, seed, self.progress, bench, ledger=_ledger(known, 0))
+                backend = here if cluster is None else cluster.backend
+                learned = self._learn(
+                    training, grammar, seed, self.progress, backend, checkpoint_store=_checkpoint_store(known, 0)
+                )
             interruption.asked |= learned.interrupted
-            steps, validation = Front.of(learned.tree), None
+            steps, validation = PruningPath.of(learned.tree), None
             if parts is not None:
                 validation = interruption.unless_asked(
                     lambda: self._validate(
@@ -456,10 +465,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.grammar_, self.training_ = classes, grammar, kept
             # who presses Ctrl-C waits for nothing more, words included
-            self._wording = WordedTree(tree, None if interruption.asked else Heard(panel, coded, kept.fingerprint))
+            self._wording = WordedTree(
+                tree, None if interruption.asked else TrainingSample(panel, coded, kept.fingerprint)
+            )
             self.searches_, self.interrupted_ = learned.searches, interruption.asked
             scored = steps if validation is None else steps.scored(validation.scores)
-            self.front_, self.validation_ = scored.taken(place, tree), validation
+            self.pruning_path_, self.validation_ = scored.taken(place, tree), validation
             remember(self, X, panel)
         return self
 
@@ -467,7 +478,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self, training: TrainingSet, grammar: Grammar | None, seed: int, parts: Sequence[Fold] | None
     ) -> dict[str, str]:
         """What must be the same for a fit to go on from a checkpoint."""
-        search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
+        search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_CRITERION
         limits, centre = self._limits(training.labels), self._movable(training.panel)
         settings = about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
         further = {"growth": repr(self.growth), "missing": self.missing, "thresholds": self.thresholds}
@@ -480,19 +491,19 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         grammar: Grammar | None,
         seed: int,
         progress: Tell | None,
-        bench: MakeBench | None = None,
+        backend: MakeBackend | None = None,
         *,
-        ledger: Ledger = NO_LEDGER,
-    ) -> Learned:
+        checkpoint_store: CheckpointStore = NO_CHECKPOINT,
+    ) -> GrowthResult:
         panel, labels = training
         if grammar is None or labels.settled:
             one_class = f"there is only one class, {labels.summary().predicted!r}"
             reason = one_class if labels.settled else "no column tells records apart"
             warn(f"{reason}: the tree is a single leaf")
-            leaf = Tree(Leaf(labels.summary()), panel.schema, doubtful(panel), panel.step, panel.how_read)
-            return Learned(leaf, {}, False)
+            leaf = Tree(Leaf(labels.summary()), panel.schema, may_be_missing(panel), panel.step, panel.how_read)
+            return GrowthResult(leaf, {}, False)
         limits = self._limits(labels)
-        search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
+        search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_CRITERION
         centre = self._movable(panel)
         threads = self.threads
         induction = Induction(
@@ -504,8 +515,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             threads,
             centre,
             progress,
-            bench,
-            ledger=ledger,
+            backend,
+            checkpoint_store=checkpoint_store,
             growth=self.growth,
             exact=self.thresholds == "exact",
             unknown=self.missing == "unknown",
@@ -522,7 +533,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """When a node of these records stays a leaf."""
         most = len(labels) if self.max_depth is None else self.max_depth
         depth = self._usual_depth(labels) if most == "auto" else int(most)
-        members = labels.members() if self.min_members == "auto" else int(self.min_members)
+        members = labels.members() if self.min_samples_leaf == "auto" else int(self.min_samples_leaf)
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
     def _usual_depth(self, labels: ClassLabels) -> int:
@@ -541,24 +552,24 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _validate(
         self,
         training: TrainingSet,
-        steps: Front,
+        steps: PruningPath,
         seed: int,
         parts: Sequence[Fold],
         client: Any,
         *,
-        shared: LocalBench | None,
+        shared: LocalBackend | None,
         known: Checkpoint | None,
-        local: "partial[Bench]",
+        local: "partial[Backend]",
     ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
         panel, labels = training
 
-        def here(number: int) -> Learned:
+        def here(number: int) -> GrowthResult:
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
-            train, ledger = parts[number][0], _ledger(known, number + 1)
-            bench = partial(local, quiet=True) if shared is None else _always(shared.part(train))
-            return self._learn_fold(training.part(train), seed, told, bench, ledger)
+            train, checkpoint_store = parts[number][0], _checkpoint_store(known, number + 1)
+            backend = partial(local, quiet=True) if shared is None else _always(shared.part(train))
+            return self._learn_fold(training.part(train), seed, told, backend, checkpoint_store)
 
         learn: Learn = here
         if client is not None:
@@ -573,20 +584,24 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         part: TrainingSet,
         seed: int,
         progress: Tell | None,
-        bench: MakeBench | None = None,
-        ledger: Ledger = NO_LEDGER,
+        backend: MakeBackend | None = None,
+        checkpoint_store: CheckpointStore = NO_CHECKPOINT,
         *,
         grammar: Grammar | None = None,
-    ) -> Learned:
+    ) -> GrowthResult:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-            return self._learn(part, grammar or self._grammar_for(part), seed, progress, bench, ledger=ledger)
+            return self._learn(
+                part, grammar or self._grammar_for(part), seed, progress, backend, checkpoint_store=checkpoint_store
+            )
 
-    def learn_part(self, part: TrainingSet, seed: int, grammar: Grammar | None, bench: LocalBench | None) -> Learned:
+    def learn_part(
+        self, part: TrainingSet, seed: int, grammar: Grammar | None, backend: LocalBackend | None
+    ) -> GrowthResult:
         """For forests: the tree that is kept of some of the records. `grammar`: None for one that suits them."""
-        make = partial(local_bench, threads=self.threads, quiet=True) if bench is None else _always(bench)
+        make = partial(local_backend, threads=self.threads, quiet=True) if backend is None else _always(backend)
         learned = self._learn_fold(part, seed, self.progress, make, grammar=grammar)
-        return Learned(self._chosen(Front.of(learned.tree), None)[1].narrowed(), {}, learned.interrupted)
+        return GrowthResult(self._chosen(PruningPath.of(learned.tree), None)[1].narrowed(), {}, learned.interrupted)
 
     def language_for(self, training: TrainingSet) -> Grammar | None:
         """For forests: a grammar that trees of any of the records can share. None if each must have its own.
@@ -600,7 +615,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def searched(self, grammar: Grammar) -> Grammar:
         """The grammar with formulas sized as the fitness counts them, which all that share a bench must have."""
-        return sized_for(self.fitness or DEFAULT_FITNESS, grammar)
+        return sized_for(self.fitness or DEFAULT_CRITERION, grammar)
 
     def _known_grammar(self, training: TrainingSet) -> Grammar | None:
         """The grammar of all training records, if answers in it may be unknown where they may be."""
@@ -609,7 +624,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             check_bounds(rule.template for rule in grammar.rules)
         return grammar
 
-    def _shared(self, training: TrainingSet, local: "partial[Bench]") -> LocalBench | None:
+    def _shared(self, training: TrainingSet, local: "partial[Backend]") -> LocalBackend | None:
         """A bench for the trees of all folds, if they have the same grammar, and all planes fit into memory.
 
         Languages of our own suit each fold.
@@ -617,16 +632,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(self.grammar, Grammar):
             return None
         found = local(training.panel, self.searched(self.grammar), quiet=True)
-        return found if isinstance(found, LocalBench) else None
+        return found if isinstance(found, LocalBackend) else None
 
-    def _chosen(self, steps: Front, validation: Validation | None) -> tuple[int, Tree]:
+    def _chosen(self, steps: PruningPath, validation: Validation | None) -> tuple[int, Tree]:
         """The place in the front of the tree to use, and the tree, without questions of little worth whose answers
         predict the same."""
-        fitness = self.fitness or DEFAULT_FITNESS
-        price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
+        fitness = self.fitness or DEFAULT_CRITERION
+        price = fitness.price_for(steps.whole.records) if isinstance(fitness, MDL) else 0.0
         if validation is not None:
             place = validation.chosen
-        elif isinstance(fitness, Bits) and not isinstance(self.growth, Optimal):
+        elif isinstance(fitness, MDL) and not isinstance(self.growth, Optimal):
             place = steps.place_at_price(self.simplicity * price)
         else:  # of an optimal tree, what formulas cost was weighed for the whole
             return len(steps) - 1, steps.whole
@@ -659,18 +674,18 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def at(self, leaves: int) -> "GrammarTreeClassifier":
         """The same model with another tree of the front: the largest with at most this many leaves.
 
-        Nothing is learnt again. `front_` lists what there is to choose from; where none has exactly so many leaves, a
-        warning says which was taken. Leaves that are new have no headline.
+        Nothing is learnt again. `pruning_path_` lists what there is to choose from; where none has exactly so many
+        leaves, a warning says which was taken. Leaves that are new have no headline.
         """
         self._fitted()
         if not is_whole(leaves, 1):
             raise SettingsError(f"leaves must be a whole number of at least 1, got {leaves!r}")
-        place = self.front_.place_at(leaves)
-        if self.front_[place].leaves < leaves:
-            warn(_no_such_tree(self.front_, place, leaves))
+        place = self.pruning_path_.place_at(leaves)
+        if self.pruning_path_[place].leaves < leaves:
+            warn(_no_such_tree(self.pruning_path_, place, leaves))
         other = copy.copy(self)
-        other.tree_ = with_recall(self.front_[place].tree.narrowed(), self.recall or {})
-        other.front_ = self.front_.taken(place, other._wording.plain)
+        other.tree_ = with_recall(self.pruning_path_[place].tree.narrowed(), self.recall or {})
+        other.pruning_path_ = self.pruning_path_.taken(place, other._wording.plain)
         return other
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -768,7 +783,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
         return Model(
             tree=self.tree_,
-            front=self.front_,
+            pruning_path=self.pruning_path_,
             grammar=self.grammar_,
             training=self.training_,
             interrupted=self.interrupted_,
@@ -803,35 +818,35 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return tree, read_known(self, X, tree.schema)
 
 
-def _fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], training: TrainingSet) -> Learned:
+def _fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], training: TrainingSet) -> GrowthResult:
     """On a worker: what is learnt of the records of a fold."""
     classifier, train, seed = task
     learned = classifier._learn_fold(training.part(train), seed, None)
     return learned._replace(searches={})  # which nobody asks for
 
 
-def _why_single(learned: Learned, limits: Limits, records: int) -> str:
+def _why_single(learned: GrowthResult, limits: Limits, records: int) -> str:
     """Why a tree has no branches, even though there were several classes."""
     if not learned.searches:
-        sides = f"into sides of at least {limits.min_members}"
+        sides = f"into sides of at least {limits.min_samples_leaf}"
         return f"no formula that was tried splits the {counted(records, 'record')} {sides}"
     if limits.prevent_same_label:
         return "the best split has sides that predict the same, which prevent_same_label refuses"
     return "no formula that was tried tells the classes apart well enough to be worth its length"
 
 
-def _no_such_tree(front: Front, place: int, leaves: int) -> str:
+def _no_such_tree(pruning_path: PruningPath, place: int, leaves: int) -> str:
     """Which tree is taken in place of one with so many leaves, and why."""
-    wanted, taken = (counted(number, "leaf", "leaves") for number in (leaves, front[place].leaves))
-    if place == len(front) - 1:
+    wanted, taken = (counted(number, "leaf", "leaves") for number in (leaves, pruning_path[place].leaves))
+    if place == len(pruning_path) - 1:
         return f"no tree of the front has {wanted}: the largest, which is taken, has {taken}"
-    larger = counted(front[place + 1].leaves, "leaf", "leaves")
+    larger = counted(pruning_path[place + 1].leaves, "leaf", "leaves")
     return f"no tree of the front has {wanted}: after {taken}, which is taken, the next larger has {larger}"
 
 
-def _always(bench: Bench) -> MakeBench:
+def _always(backend: Backend) -> MakeBackend:
     """Makes no bench, but takes this one."""
-    return lambda panel, grammar: bench
+    return lambda panel, grammar: backend
 
 
 def generator_of(random_state: Any) -> np.random.RandomState:
@@ -843,5 +858,5 @@ def generator_of(random_state: Any) -> np.random.RandomState:
     return found
 
 
-def _ledger(known: Checkpoint | None, tree: int) -> Ledger:
-    return NO_LEDGER if known is None else known.tree(tree)
+def _checkpoint_store(known: Checkpoint | None, tree: int) -> CheckpointStore:
+    return NO_CHECKPOINT if known is None else known.tree(tree)

@@ -13,12 +13,12 @@ from telltree.engine import Formula, truth_of
 from telltree.engine.formula import check_clock
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import check_no_series, read_known, read_training, remember
-from telltree.explain import Margins
+from telltree.explain import Robustness
 from telltree.logic import UserFunction
 from telltree.panel import Panel
 from telltree.tree import Tree
 
-MOST_MARGIN = 1e6
+MOST_ROBUSTNESS = 1e6
 """Margins are clipped to this many standard deviations, so that infinite values give finite columns."""
 
 
@@ -49,12 +49,12 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         formulas: Sequence[str | Formula] | None = None,
         *,
         tree: Any = None,
-        margins: bool = False,
+        robustness: bool = False,
         functions: Sequence[UserFunction] = (),
     ) -> None:
         self.formulas = formulas
         self.tree = tree
-        self.margins = margins
+        self.robustness = robustness
         self.functions = functions
 
     def __sklearn_tags__(self) -> Tags:
@@ -81,7 +81,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         known = panel.select([name for name in panel.schema if name in used])
         _truth(formulas, known[:1])  # find a column of the wrong type now
         self.formulas_, self.schema_, self.step_ = formulas, known.schema, panel.step
-        self.reference_ = known if self.margins else None
+        self.reference_ = known if self.robustness else None
         remember(self, X, panel)
         return self
 
@@ -105,7 +105,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         truth = _truth(self.formulas_, panel)
         if self.reference_ is None:
             return truth
-        return np.hstack([truth, _margins(self.formulas_, panel, self.reference_)])
+        return np.hstack([truth, _robustness(self.formulas_, panel, self.reference_)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The text of each formula, with "margin of " before it for margins; `input_features` is only checked."""
@@ -119,15 +119,15 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         if input_features is not None and list(input_features) != list(known):
             raise DataError("input_features is not equal to feature_names_in_")
         names = [str(formula) for formula in self.formulas_]
-        margins = [] if self.reference_ is None else [f"margin of {name}" for name in names]
-        return np.array([*names, *margins], dtype=object)
+        robustness = [] if self.reference_ is None else [f"margin of {name}" for name in names]
+        return np.array([*names, *robustness], dtype=object)
 
 
 def _truth(formulas: Sequence[Formula], panel: Panel) -> NDArray[np.float64]:
     return truth_of([formula.expression for formula in formulas], panel).T.astype(np.float64)
 
 
-def _margins(formulas: Sequence[Formula], panel: Panel, reference: Panel) -> NDArray[np.float64]:
-    measure = Margins(panel, reference)
+def _robustness(formulas: Sequence[Formula], panel: Panel, reference: Panel) -> NDArray[np.float64]:
+    measure = Robustness(panel, reference)
     columns = [measure.of_records(formula.expression) for formula in formulas]
-    return np.clip(np.array(columns).reshape(len(formulas), len(panel)).T, -MOST_MARGIN, MOST_MARGIN)
+    return np.clip(np.array(columns).reshape(len(formulas), len(panel)).T, -MOST_ROBUSTNESS, MOST_ROBUSTNESS)

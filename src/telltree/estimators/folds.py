@@ -14,9 +14,9 @@ from telltree.errors import SettingsError
 from telltree.panel import Panel
 from telltree.text import counted
 from telltree.tree.class_target import ClassLabels, ClassSummary
-from telltree.tree.induction import Learned
+from telltree.tree.induction import GrowthResult
 from telltree.tree.min_recall import with_recall
-from telltree.tree.pruning_path import Front, Measured, TreeScore, between
+from telltree.tree.pruning_path import Measured, PruningPath, TreeScore, between
 from telltree.tree.tree import Tree
 
 # ---- Probabilities: how likely each class is, by the leaf that a record comes to.
@@ -75,7 +75,7 @@ def _most(codes: NDArray[np.int64], groups: Any) -> int:
 # ---- Cross-validation of a front: how well each of its trees would do on unseen records.
 
 Floats = NDArray[np.float64]
-Learn = Callable[[int], Learned]
+Learn = Callable[[int], GrowthResult]
 """Learns from the training records of a fold, given its number from 0."""
 
 
@@ -103,7 +103,7 @@ class Validation:
 
 def validate(
     learn: Learn,
-    steps: Front,
+    steps: PruningPath,
     panel: Panel,
     labels: ClassLabels,
     *,
@@ -126,7 +126,7 @@ def validate(
         learned = learn(number)
         if learned.interrupted:
             return None
-        own = Front.of(learned.tree)
+        own = PruningPath.of(learned.tree)
         for step, price in enumerate(prices):
             tree = own.at_price(price)
             chances[step, test] = probabilities(with_recall(tree, floors) if floors else tree, panel[test])

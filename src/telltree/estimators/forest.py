@@ -24,15 +24,15 @@ from telltree.explain.asked import Asked, joint_schema
 from telltree.grammar import Grammar
 from telltree.panel import Schema
 from telltree.panel.leaks import warn_of_leaks
-from telltree.panel.usable import doubtful, unchanging
+from telltree.panel.usable import may_be_missing, unchanging
 from telltree.scale.dask import Cluster
 from telltree.scale.processes import finished, processes_for, stop
 from telltree.search import GeneticProgramming
 from telltree.text import counted
 from telltree.tree import Leaf, Node
 from telltree.tree.induction import Interruption
-from telltree.tree.out_of_core import local_bench
-from telltree.tree.split_search import LocalBench
+from telltree.tree.out_of_core import local_backend
+from telltree.tree.split_search import LocalBackend
 from telltree.tree.training import Training, fingerprint
 from telltree.tree.tree import Tree
 
@@ -90,10 +90,10 @@ class Ground:
         panel = self.training.panel
         threads = self.classifier.threads
         grammar = None if self.grammar is None else self.classifier.searched(self.grammar)
-        bench = None if grammar is None else local_bench(panel, grammar, threads, quiet=quiet)
+        backend = None if grammar is None else local_backend(panel, grammar, threads, quiet=quiet)
         for number in numbers:
             members, seed = self.draw(number)
-            shared = bench.part(members) if isinstance(bench, LocalBench) else None
+            shared = backend.part(members) if isinstance(backend, LocalBackend) else None
             learned = self.classifier.learn_part(self.training.part(members), seed, self.grammar, shared)
             tree, others = self._told_as_all(_bare(learned.tree)), self.unseen(number)
             chances = probabilities(tree, panel[others]) if len(others) else np.empty((0, len(tree.target.parts)))
@@ -111,7 +111,7 @@ class Ground:
 
     @cached_property
     def _missing(self) -> frozenset[str]:
-        return doubtful(self.training.panel)
+        return may_be_missing(self.training.panel)
 
 
 def grow_some(numbers: Sequence[int], ground: Ground) -> list[tuple[int, Grown]]:
@@ -155,7 +155,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         GeneticProgramming(), which takes less time: of many trees, nobody asks what was proved. Its `random_state` and
         `progress` are the forest's affair, and `n_jobs` are threads for each tree. It has neither `cv` nor `recall`,
         which are about a single tree.
-    n_trees: how many trees.
+    n_estimators: how many trees.
     random_state: a seed; the same seed gives the same forest, wherever its trees grow. The first trees of a larger
         forest are those of a smaller one.
     n_jobs: processes that grow trees; None for this one alone, −1 for one per core.
@@ -184,14 +184,14 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         tree: GrammarTreeClassifier | None = None,
-        n_trees: int = 50,
+        n_estimators: int = 50,
         *,
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Callable[[ForestProgress], None] | None = None,
     ) -> None:
         self.tree = tree
-        self.n_trees = n_trees
+        self.n_estimators = n_estimators
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -228,11 +228,11 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
                 raise KeyboardInterrupt  # not even the first tree has begun
             interrupted = interruption.asked or any(grown.interrupted for grown in found.values())
             if interrupted:
-                logger.warning("telltree: interrupted; the forest has %d of %d trees", len(kept), self.n_trees)
+                logger.warning("telltree: interrupted; the forest has %d of %d trees", len(kept), self.n_estimators)
             panel, labels = ground.training
             chances = _judged(ground, kept, len(given.classes))
             card = _card(given, chances, sample_weight)
-            missing = tuple(sorted(doubtful(panel)))
+            missing = tuple(sorted(may_be_missing(panel)))
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.trees_ = given.classes, tuple(grown.tree for grown in kept.values())
             self.grammar_, self.class_counts_ = ground.grammar, tuple(labels.counts().tolist())
@@ -267,7 +267,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
                 if grown.interrupted:
                     return
                 if self.progress is not None:
-                    self.progress(ForestProgress(len(found), self.n_trees))
+                    self.progress(ForestProgress(len(found), self.n_estimators))
         finally:
             stop(results)
 
@@ -275,15 +275,15 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         """The trees as they are finished, with their numbers: here, in other processes, or on other machines."""
         if client is not None:
             with Cluster(client) as cluster:
-                tasks = _tasks(self.n_trees, cluster.workers)
+                tasks = _tasks(self.n_estimators, cluster.workers)
                 for _, some in cluster.finished(grow_some, tasks, ground):
                     yield from some
             return
-        processes = processes_for(None if self.n_jobs == -1 else self.n_jobs or 1, self.n_trees)
+        processes = processes_for(None if self.n_jobs == -1 else self.n_jobs or 1, self.n_estimators)
         if processes == 1:
-            yield from ground.grown(range(self.n_trees), quiet=False)
+            yield from ground.grown(range(self.n_estimators), quiet=False)
             return
-        for _, some in finished(grow_some, _tasks(self.n_trees, processes), ground, processes):
+        for _, some in finished(grow_some, _tasks(self.n_estimators, processes), ground, processes):
             yield from some
 
     def _say_what_is_odd(self, ground: Ground) -> None:
@@ -334,7 +334,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return ForestModel(
             trees=self.trees_,
             counts=self.class_counts_,
-            n_trees=self.n_trees,
+            n_estimators=self.n_estimators,
             random_state=self.random_state,
             grammar=self.grammar_,
             training=self.training_,

@@ -54,13 +54,13 @@ def _classifier(
 def _tree(model: Model) -> GrammarTreeClassifier:
     classifier = GrammarTreeClassifier(**model.parameters)
     classifier.tree_, classifier.searches_ = model.tree, {}
-    classifier.front_, classifier.validation_ = model.front, None
+    classifier.pruning_path_, classifier.validation_ = model.pruning_path, None
     return classifier
 
 
 def _forest(model: ForestModel) -> GrammarForestClassifier:
     tree = None if model.parameters is None else GrammarTreeClassifier(**model.parameters)
-    classifier = GrammarForestClassifier(tree, model.n_trees, random_state=model.random_state)
+    classifier = GrammarForestClassifier(tree, model.n_estimators, random_state=model.random_state)
     classifier.trees_, classifier.class_counts_ = model.trees, model.counts
     classifier.out_of_bag_, classifier.oob_decision_function_ = None, None
     return classifier

@@ -172,7 +172,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda it: it in (None, "auto") or is_whole(it, 0),
         'a whole number of at least 0, "auto" or None',
     ),
-    "min_members": (lambda it: it == "auto" or is_whole(it, 1), 'a whole number of at least 1, or "auto"'),
+    "min_samples_leaf": (lambda it: it == "auto" or is_whole(it, 1), 'a whole number of at least 1, or "auto"'),
     "min_gain": (lambda it: it is None or _is_number(it), "a number or None"),
     "prevent_same_label": (_is_flag, "True or False"),
     "centre": (lambda it: it is None or _is_flag(it), "True, False or None"),
@@ -190,7 +190,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 _OF_FORESTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "n_trees": (lambda it: is_whole(it, 1, MOST_TREES), f"a whole number from 1 to {MOST_TREES:,}"),
+    "n_estimators": (lambda it: is_whole(it, 1, MOST_TREES), f"a whole number from 1 to {MOST_TREES:,}"),
     "n_jobs": _MAY_BE["n_jobs"],
     "progress": _MAY_BE["progress"],
 }

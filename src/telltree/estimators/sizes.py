@@ -2,32 +2,32 @@
 
 from telltree.defaults import FOLDS
 from telltree.estimators.classifier import GrammarTreeClassifier
-from telltree.tree import Bits
+from telltree.tree import MDL
 from telltree.tree.growth import Optimal
-from telltree.tree.induction import DEFAULT_FITNESS
+from telltree.tree.induction import DEFAULT_CRITERION
 
 INSTEAD = f"cross-validation, cv={FOLDS} or --cv {FOLDS}, chooses by balanced accuracy instead"
 
 
 def sizes_told(model: GrammarTreeClassifier) -> str:
     """The front as a table, with what its columns are and which tree was taken; nothing if there is only one tree."""
-    front = model.front_
-    if len(front) < 2:
+    pruning_path = model.pruning_path_
+    if len(pruning_path) < 2:
         return ""
-    table = "\n".join(f"  {line}" for line in front.table().splitlines())
-    return f"trees of all sizes ({front.legend}):\n{table}\n{size_rule(model)}"
+    table = "\n".join(f"  {line}" for line in pruning_path.table().splitlines())
+    return f"trees of all sizes ({pruning_path.legend}):\n{table}\n{size_rule(model)}"
 
 
 def size_rule(model: GrammarTreeClassifier) -> str:
     """By which rule the model's tree was taken from its front, in one sentence."""
-    fitness = model.fitness or DEFAULT_FITNESS
+    fitness = model.fitness or DEFAULT_CRITERION
     if model.validation_ is not None:
         if not model.simplicity:
             return "the tree of the best balanced accuracy is taken, of equals the smallest"
         errors = "a standard error" if model.simplicity == 1 else f"{model.simplicity:g} standard errors"
         return f"the smallest tree is taken that is behind the best by no more than {errors} of the difference"
-    if isinstance(fitness, Bits) and not isinstance(model.growth, Optimal):
-        price = model.simplicity * fitness.price_for(model.front_.whole.records)
+    if isinstance(fitness, MDL) and not isinstance(model.growth, Optimal):
+        price = model.simplicity * fitness.price_for(model.pruning_path_.whole.records)
         return (
             f"the largest tree is taken whose branches are all worth more than {price:.3g}, the price of a bit; "
             f"{INSTEAD}"

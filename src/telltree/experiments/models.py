@@ -15,7 +15,7 @@ from telltree.experiments.studies import Study
 from telltree.grammar import Grammar
 from telltree.panel import ColumnType, Panel
 from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Search
-from telltree.tree import Fitness, GiniSize
+from telltree.tree import Criterion, GiniSize
 
 # ---- Records as rows of numbers, the way the paper prepares them for classifiers that know nothing of time.
 
@@ -114,7 +114,7 @@ class Telltree:
 
     title: str
     search: Search
-    fitness: Fitness | None = None
+    fitness: Criterion | None = None
     note: str = ""
     """What a reader of the table should know of it."""
 
@@ -145,7 +145,7 @@ class Telltree:
             self.search,
             fitness=self.fitness or study.fitness or GiniSize(),
             max_depth=study.max_depth,
-            min_members=1,
+            min_samples_leaf=1,
             centre=False,
             as_derived=True,
             random_state=seed,

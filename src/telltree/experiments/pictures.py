@@ -17,7 +17,7 @@ from telltree.experiments.models import SEARCHES
 from telltree.experiments.results import Experiment
 from telltree.experiments.studies import Study, auslan_study, encounter_grammar
 from telltree.experiments.trial import seed_for, split
-from telltree.explain import Category, Turn, way_of
+from telltree.explain import Category, PathStep, path_of
 from telltree.panel import Panel
 
 # ---- The kinds of near mid-air collision among the paper's encounters, and the three encounters that its figures
@@ -41,7 +41,7 @@ class Case:
     """Its position in the panel."""
     story: str
     category: Category
-    way: tuple[Turn, ...]
+    way: tuple[PathStep, ...]
 
     def __str__(self) -> str:
         counts = ", ".join(f"{label}: {n}" for label, n in self.category.counts.items())
@@ -71,7 +71,7 @@ def sort_collisions(study: Study, *, seed: int = 0) -> Collisions:
     of collision there are, not how likely one is. No category has fewer than ten encounters.
     """
     model = SEARCHES["gp"].estimator(study, study.grammar_for(study.panel), seed)
-    model.set_params(min_members=_LEAST, class_weight="balanced", n_jobs=-1).fit(study.panel, study.y)
+    model.set_params(min_samples_leaf=_LEAST, class_weight="balanced", n_jobs=-1).fit(study.panel, study.y)
     found = model.categories(study.panel, study.y)
     kinds = tuple(category for category in found if category.label == NMAC)
     return Collisions(study.panel, study.y, model, kinds, tuple(_cases(study.panel, model, found)))
@@ -82,7 +82,7 @@ def _cases(panel: Panel, model: GrammarTreeClassifier, found: tuple[Category, ..
     for encounter, story in SHOWN.items():
         for record in np.flatnonzero(panel.ids == encounter).tolist():
             category = next(c for c in found if record in c.positions)
-            cases.append(Case(encounter, record, story, category, way_of(model.tree_, panel, record)))
+            cases.append(Case(encounter, record, story, category, path_of(model.tree_, panel, record)))
     return cases
 
 

@@ -15,7 +15,7 @@ from telltree.checks import require_whole
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
-from telltree.tree import Fitness, GiniSize
+from telltree.tree import Criterion, GiniSize
 
 if TYPE_CHECKING:
     from telltree.datasets import Encounters
@@ -108,7 +108,7 @@ class Study:
     trees: int
     grammar: str | None = None
     attributes: tuple[str, ...] | None = None
-    fitness: Fitness | None = None
+    fitness: Criterion | None = None
     fitness_note: str = ""
     paper: Mapping[str, Figures] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from telltree.explain.ask import Answer, ClassAnswer, Verdict, ask
 from telltree.explain.categories import Categories, Category, categories_text, categorize, sentence
 from telltree.explain.english import Style, english, plain
-from telltree.explain.evidence import Margins, Moments, Turn, decisive_step, decisive_steps, turn_of, way_of
+from telltree.explain.evidence import Moments, PathStep, Robustness, decisive_step, decisive_steps, path_of, path_step
 from telltree.explain.implication import redundant, shown
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
 
@@ -12,11 +12,11 @@ __all__ = [
     "Categories",
     "Category",
     "ClassAnswer",
-    "Margins",
     "Moments",
+    "PathStep",
+    "Robustness",
     "RuleRow",
     "Style",
-    "Turn",
     "Verdict",
     "as_records",
     "ask",
@@ -25,12 +25,12 @@ __all__ = [
     "decisive_step",
     "decisive_steps",
     "english",
+    "path_of",
+    "path_step",
     "plain",
     "redundant",
     "rules_table",
     "rules_text",
     "sentence",
     "shown",
-    "turn_of",
-    "way_of",
 ]

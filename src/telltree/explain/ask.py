@@ -17,7 +17,7 @@ from telltree.english.vocabulary import is_clause, vocabulary
 from telltree.english.words import TokenKind, bare_or_quoted, numeral, stands_bare, tokens_of
 from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
 from telltree.explain.english import Style, check_style, english
-from telltree.explain.evidence import Margins, Moments, Turn, has_moments, how_decided, turn_of, why_unknown
+from telltree.explain.evidence import Moments, PathStep, Robustness, has_moments, how_decided, path_step, why_unknown
 from telltree.logic import Expression, UserFunction
 from telltree.panel import UNSEEN, Column, ColumnType, Panel, Schema, check_labels
 from telltree.panel.dates import number_text, time_text
@@ -147,7 +147,7 @@ class Verdict:
 
     record: Any
     """Its id."""
-    turn: Turn
+    turn: PathStep
     """Whether it is true, which step decided, and the margin."""
     when: str | None
     """When that was: "first held at 12 s (step 12)"; None if no step stands out."""
@@ -158,7 +158,7 @@ class Verdict:
         if self.turn.unknown is not None:
             return visible(f"unknown of record {self.record}: {self.turn.unknown}")
         verdict = "true" if self.turn.holds else "not true"
-        lines = [f"{verdict} of record {self.record}{_margin(self.turn)}"]
+        lines = [f"{verdict} of record {self.record}{_robustness(self.turn)}"]
         if not self.turn.holds:
             lines.append(f"  instead, {self.turn.english}")
         if self.when is not None:
@@ -173,7 +173,7 @@ class Verdict:
 
 def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str], style: Style = "plain") -> Verdict:
     """The verdict on a record, by its position in the panel; `missing` names the columns that may miss values."""
-    turn = turn_of(formula, panel, record, missing=missing, style=style)
+    turn = path_step(formula, panel, record, missing=missing, style=style)
     how = how_decided(formula, turn.holds)
     all_alike = how.startswith("came nearest") and turn.unit is None  # no distance could be smaller
     when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(turn, panel, record)}"
@@ -182,7 +182,7 @@ def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str], s
     return Verdict(panel.ids.tolist()[record], turn, when, values)
 
 
-def _moment(turn: Turn, panel: Panel, record: int) -> str:
+def _moment(turn: PathStep, panel: Panel, record: int) -> str:
     """The step that decided, and its time or date."""
     time = time_text(panel, record, turn.step)
     if time is None:
@@ -190,13 +190,13 @@ def _moment(turn: Turn, panel: Panel, record: int) -> str:
     return f"{time if panel.time_unit or turn.date else f't = {time}'} (step {turn.step})"
 
 
-def _margin(turn: Turn) -> str:
+def _robustness(turn: PathStep) -> str:
     """A margin with a distance, in words."""
     if turn.unit is None:
         return ""
     if turn.unit == "steps":
         return f", by a margin of {turn.distance[1:]}"  # without its sign
-    size = f"{abs(turn.margin):.2g}"
+    size = f"{abs(turn.robustness):.2g}"
     return f", by a margin of {size} standard deviation{'' if size == '1' else 's'}"
 
 
@@ -406,7 +406,7 @@ def ask(
     used = dict.fromkeys(formula.expression.attributes())
     unsure, three_valued = {name for name, count in panel.select(used).missing().items() if count}, missing == "unknown"
     asked = surely(formula.expression) if three_valued else formula.expression
-    evidence = Margins(panel).evidence(asked)
+    evidence = Robustness(panel).evidence(asked)
     holds, positions = evidence.truth, np.flatnonzero(evidence.truth)
     unknown = Formula(possibly(formula.expression))(panel) & ~holds if three_valued else np.zeros(len(panel), np.bool_)
     steps = evidence.steps[positions]

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.formulas import Formulas
+from telltree.engine.formulas import FormulaEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
 from telltree.english import cost, expression_of, term_of, words_in
@@ -52,7 +52,7 @@ class Seen:
 
     def __init__(self, tree: Tree, panel: Panel) -> None:
         self.records = tree.aligned(panel)
-        self._formulas = Formulas(self.records)
+        self._formulas = FormulaEvaluator(self.records)
         self.answers = self.truth([node.formula.expression for node in tree.nodes])
         """The truth of every node's formula for every record: nodes × records."""
         self.clusters = tree.apply_truth(self.answers)
@@ -94,7 +94,7 @@ class LeafSample:
         if records.on_disk:
             self.panel = self.panel.alone()
             self.signals = signals_of(self.panel)
-        self._formulas = Formulas(self.panel, self.signals)
+        self._formulas = FormulaEvaluator(self.panel, self.signals)
         self._stands_for = support / np.maximum(1, sizes)
         widths = np.maximum(1, -(-sizes // 8))
         self._starts = np.cumsum(widths) - widths
@@ -204,7 +204,7 @@ def _constants(*ends: NDArray[np.float64]) -> list[float]:
 _POINT, _COUNTED = ("at", "some", "point"), ("for", "at", "least", "5", "steps")
 
 
-class Ways:
+class DecisionPaths:
     """The paths to the leaves of a tree; results are cached."""
 
     def __init__(self, tree: Tree) -> None:

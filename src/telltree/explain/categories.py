@@ -19,7 +19,7 @@ from telltree.logic.expression import conjunction
 from telltree.logic.operators import AND, NOT
 from telltree.panel import Panel, Schema
 from telltree.panel.how_read import StepLength
-from telltree.panel.usable import doubtful
+from telltree.panel.usable import may_be_missing
 from telltree.text import counted, percent, visible
 from telltree.tree.target import Summary, Sureness
 from telltree.tree.tree import Branch, Leaf, Node, Tree, UnsureBranch, are_siblings
@@ -706,4 +706,6 @@ def missing_columns(tree: Tree, panel: Panel) -> frozenset[str]:
     """The columns of the tree with missing or infinite values in the panel."""
     asked = [node.formula for node in tree.nodes]
     told = [leaf.headline.formula for leaf, _ in tree.leaves if leaf.headline is not None]
-    return doubtful(panel.select(dict.fromkeys(name for f in (*asked, *told) for name in f.expression.attributes())))
+    return may_be_missing(
+        panel.select(dict.fromkeys(name for f in (*asked, *told) for name in f.expression.attributes()))
+    )

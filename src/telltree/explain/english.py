@@ -156,11 +156,11 @@ class _Voice:
     def _negated_comparison(self, e: Expression) -> str:
         """No comparison is true of a missing value, so its negation is: it says more than the opposite comparison."""
         assert isinstance(e.head, Operator)
-        doubtful = any(self._may_miss(arg) for arg in e.args)
-        if not doubtful and e.head in _OPPOSITE and not any(map(_takes_infinities_apart, e.args)):
+        may_be_missing = any(self._may_miss(arg) for arg in e.args)
+        if not may_be_missing and e.head in _OPPOSITE and not any(map(_takes_infinities_apart, e.args)):
             return self._sentence(_OPPOSITE[e.head].english, e)
         template = _template(e).replace(" is ", " is not ", 1)
-        return self._sentence(template + (" (or is missing)" if doubtful else ""), e)
+        return self._sentence(template + (" (or is missing)" if may_be_missing else ""), e)
 
     def _may_miss(self, e: Expression) -> bool:
         if e.type is Type.COUNT:

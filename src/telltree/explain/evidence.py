@@ -59,7 +59,7 @@ def decisive_steps(
     formula: Formula, panel: Panel, records: Iterable[int] | None = None, *, reference: Reference | None = None
 ) -> NDArray[np.int64]:
     """The decisive step of each of the records (by default all), as `decisive_step` finds it."""
-    return Margins(panel, reference).evidence(formula.expression, records).steps
+    return Robustness(panel, reference).evidence(formula.expression, records).steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Evidence:
     """What one walk over some records found out about a formula, record by record in the order that was asked for."""
 
     truth: NDArray[np.bool_]
-    margins: Floats
+    robustness: Floats
     """Of the formula at the first step."""
     steps: NDArray[np.int64]
     """The decisive ones."""
@@ -93,7 +93,7 @@ class Evidence:
         return self._walked.count(part, place)
 
 
-class Margins:
+class Robustness:
     """Margins over time of Boolean vectors, record by record; positive where the vector is true, else negative.
 
     Distances of reals are in standard deviations of the signal over `reference`, by default the panel itself; all other
@@ -117,7 +117,7 @@ class Margins:
 
     def of_records(self, e: Expression) -> Floats:
         """The margin of a formula in every record: at its first step."""
-        return self._walker.walk(e, spread=self._spread).found.margins
+        return self._walker.walk(e, spread=self._spread).found.robustness
 
     def evidence(
         self, e: Expression, records: Iterable[int] | None = None, *, follow: Sequence[Expression] = ()
@@ -129,7 +129,7 @@ class Margins:
         places = None if records is None else self._places(records)
         walked = self._walker.walk(e, places, spread=self._spread, follow=follow, decide=True)
         assert walked.decided is not None
-        return Evidence(walked.truth, walked.found.margins, walked.decided.steps, walked)
+        return Evidence(walked.truth, walked.found.robustness, walked.decided.steps, walked)
 
     def _spread(self, signal: Expression) -> float:
         kept = self._kept.get(str(signal)) if self._kept else None
@@ -218,7 +218,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Turn:
+class PathStep:
     """One branch on the path of a record."""
 
     formula: Formula
@@ -233,7 +233,7 @@ class Turn:
     """When that was, as in ISO 8601, if times were dates."""
     moment: str
     """When that was, in words: "step 24, at 22 h"."""
-    margin: float
+    robustness: float
     """How far the record is from the other side, in `unit`; ±1 if distance is meaningless. Positive if it holds."""
     unit: str | None
     """Standard deviations of the signal; steps that would have to become true or false, if counts decide; or None."""
@@ -245,7 +245,7 @@ class Turn:
     """Whether `english` says nothing of the record, as a condition of it never occurs: the A of "whenever A, B"."""
 
 
-def way_of(
+def path_of(
     tree: Tree,
     panel: Panel,
     record: int,
@@ -253,22 +253,22 @@ def way_of(
     reference: Reference | None = None,
     missing: Container[str] | None = None,
     style: Style = "plain",
-) -> tuple[Turn, ...]:
+) -> tuple[PathStep, ...]:
     """The turns a record (by its position in the panel) takes from the root to its leaf.
 
-    Margins are distances as `Margins` measures them, over `reference`, by default the panel. `missing` names the
+    Margins are distances as `Robustness` measures them, over `reference`, by default the panel. `missing` names the
     columns whose missing values English must mention, by default those of the panel with missing values;
     `style` is that of `english`.
     """
     check_style(style)
     aligned = tree.aligned(panel)
     others = reference.aligned(tree.schema) if isinstance(reference, Panel) else reference
-    doubtful = missing_columns(tree, panel) if missing is None else missing
-    margins, found, node = Margins(aligned, others), list[Turn](), tree.root
+    may_be_missing = missing_columns(tree, panel) if missing is None else missing
+    robustness, found, node = Robustness(aligned, others), list[PathStep](), tree.root
     while isinstance(node, Node):
-        turn = _turn(node.formula, aligned, record, doubtful, margins, style=style)
+        turn = _turn(node.formula, aligned, record, may_be_missing, robustness, style=style)
         if style == "plain":
-            wanted = conditions_of([_claim(node.formula, turn.holds)], tree.schema, doubtful, tree.step)
+            wanted = conditions_of([_claim(node.formula, turn.holds)], tree.schema, may_be_missing, tree.step)
             turn = replace(turn, vacuous=bool(wanted) and not truth_of(wanted, aligned[[record]]).all())
         why = why_unknown_at(node, aligned[[record]])
         if why is not None:
@@ -298,7 +298,7 @@ def why_unknown(formula: Formula, record: Panel) -> str | None:
     return f"{listed(named)} {'misses' if len(named) == 1 else 'miss'} values" if named else "a value is missing"
 
 
-def turn_of(
+def path_step(
     formula: Formula,
     panel: Panel,
     record: int,
@@ -306,18 +306,18 @@ def turn_of(
     reference: Reference | None = None,
     missing: Container[str] = (),
     style: Style = "plain",
-) -> Turn:
+) -> PathStep:
     """The one turn of a record (by its position in the panel) through a tree that only asks for this formula."""
-    return _turn(formula, panel, record, missing, Margins(panel, reference), style=style)
+    return _turn(formula, panel, record, missing, Robustness(panel, reference), style=style)
 
 
 def _turn(
-    formula: Formula, panel: Panel, record: int, missing: Container[str], margins: Margins, *, style: Style
-) -> Turn:
-    evidence = margins.evidence(formula.expression, [record])
+    formula: Formula, panel: Panel, record: int, missing: Container[str], robustness: Robustness, *, style: Style
+) -> PathStep:
+    evidence = robustness.evidence(formula.expression, [record])
     holds, step, distance = bool(evidence.truth[0]), int(evidence.steps[0]), evidence.distance(0)
     times = panel.times(record)
-    return Turn(
+    return PathStep(
         formula=formula,
         holds=holds,
         english=english(_claim(formula, holds), panel.schema, missing, style=style, step=panel.step),
@@ -325,7 +325,7 @@ def _turn(
         time=None if times is None else float(times[step]),
         date=date_text(panel, record, step, iso=True),
         moment=_moment(panel, record, step),
-        margin=distance.size,
+        robustness=distance.size,
         unit=distance.unit,
         distance=distance_text(distance, panel),
     )

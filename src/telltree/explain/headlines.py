@@ -28,7 +28,7 @@ from telltree.english.terms import (
     Term,
     subjects,
 )
-from telltree.explain.candidates import Bounds, Seen, Ways, implied, nearly_asked, short
+from telltree.explain.candidates import Bounds, DecisionPaths, Seen, implied, nearly_asked, short
 from telltree.logic import Expression
 from telltree.logic.expression import rounded
 from telltree.panel import Panel
@@ -52,10 +52,10 @@ def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
     None if none was found, if a question has a constant answer, if a grammar has its own words for a formula on the
     path, which may mention every part, or if an answer on it is unknown of some of its records.
     """
-    return shortened(Ways(tree), Seen(tree, panel))
+    return shortened(DecisionPaths(tree), Seen(tree, panel))
 
 
-def shortened(ways: Ways, seen: Seen) -> list[Formula | None]:
+def shortened(ways: DecisionPaths, seen: Seen) -> list[Formula | None]:
     """The same, given the paths and the records."""
     work = _Shortening(ways, seen)
     own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in ways.claims]
@@ -72,7 +72,7 @@ def _is_unsure(branch: Branch) -> bool:
 
 
 class _Shortening:
-    def __init__(self, ways: Ways, seen: Seen) -> None:
+    def __init__(self, ways: DecisionPaths, seen: Seen) -> None:
         self._ways, self._seen = ways, seen
         tree = ways.tree
         self._answers = dict(zip((node.formula for node in tree.nodes), seen.answers, strict=True))
@@ -203,7 +203,7 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
     """
     if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
         return tree
-    ways, seen = Ways(tree), Seen(tree, panel)
+    ways, seen = DecisionPaths(tree), Seen(tree, panel)
     found = _told_apart(_Choice(ways, seen))
     told = iter([(found.get(number), short) for number, short in enumerate(shortened(ways, seen), 1)])
     occurring, numbers = _Occurring(ways, seen), iter(range(len(tree.leaves)))
@@ -222,7 +222,7 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
 class _Occurring:
     """How often what the sentences about leaves depend on occurs."""
 
-    def __init__(self, ways: Ways, seen: Seen) -> None:
+    def __init__(self, ways: DecisionPaths, seen: Seen) -> None:
         self._ways, self._seen = ways, seen
         self._conditions = cache(ways.tree.conditions)
         self._true = cache(lambda formula: seen.true(formula)[1])
@@ -293,7 +293,7 @@ class _Candidates(NamedTuple):
 class _Choice:
     """The possible headlines of each leaf of a tree, by its training records."""
 
-    def __init__(self, ways: Ways, seen: Seen) -> None:
+    def __init__(self, ways: DecisionPaths, seen: Seen) -> None:
         self.ways, self._seen = ways, seen
 
     def offers(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:

@@ -154,7 +154,7 @@ def fill_slots(sweep, texts, cursor, rules, lengths, names, row, end):
 
 # ---- What to fill the slots of shapes with, given which conditions hold at the same steps of the records at hand.
 
-Marks = Callable[[Population], "list[tuple[bytes, bytes]] | None"]
+Signatures = Callable[[Population], "list[tuple[bytes, bytes]] | None"]
 """For each condition what it and its negation are known by, zeros for what holds at no step; None if not known."""
 Ints = NDArray[np.int64]
 _MOST_KNOWN = 64  # bits in a mark
@@ -169,7 +169,7 @@ class Swept(NamedTuple):
     """Of each group, one of the texts that hold at the same steps; none that holds at all steps or at none."""
 
 
-def swept(shapes: Shapes, marks: Marks | None) -> Swept:
+def swept(shapes: Shapes, marks: Signatures | None) -> Swept:
     """What to fill the slots of all shapes with."""
     groups, first = shapes.groups, dict[Hashable, int]()
     choices = [choice for group in groups.values() for choice in group.choices]
@@ -188,7 +188,7 @@ def swept(shapes: Shapes, marks: Marks | None) -> Swept:
     return Swept(texts, sweeps.all(shapes.all), telling)
 
 
-def _tell_apart(literals: Ints, texts: Texts, marks: Marks | None) -> list[int]:
+def _tell_apart(literals: Ints, texts: Texts, marks: Signatures | None) -> list[int]:
     """Number the conditions: those that hold at the same steps have the same number, a negation the next one to it.
 
     Returns half the numbers of those that hold at all steps or at none, as far as that is known.

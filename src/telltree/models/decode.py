@@ -14,20 +14,20 @@ from telltree.grammar.parser import check_size, has_more_parts
 from telltree.logic import UserFunction
 from telltree.models.document import (
     MOST_PARTS,
-    BitsEntry,
     Branch,
     CommonEntry,
     Document,
     FloorEntry,
     ForestDocument,
-    FrontEntry,
     GiniSizeEntry,
     GrammarEntry,
     GrammarText,
     HeadlineEntry,
     LeafEntry,
+    MDLEntry,
     MeasuredEntry,
     ProofEntry,
+    PruningPathEntry,
     RunnerUpEntry,
     SearchEntry,
     Settings,
@@ -35,7 +35,7 @@ from telltree.models.document import (
     read_document,
     read_tree,
 )
-from telltree.models.model import ForestModel, ForgottenFitness, ForgottenSearch, Model
+from telltree.models.model import ForestModel, ForgottenCriterion, ForgottenSearch, Model
 from telltree.models.predictor import (
     DAMAGED,
     FormulaReader,
@@ -52,9 +52,9 @@ from telltree.models.predictor import (
 from telltree.panel import Schema
 from telltree.search import SEARCHES, Proof
 from telltree.text import counted
-from telltree.tree.criterion import Bits, GiniSize
+from telltree.tree.criterion import MDL, GiniSize
 from telltree.tree.growth import LookAhead, Optimal
-from telltree.tree.pruning_path import Front, Measured, TreeScore
+from telltree.tree.pruning_path import Measured, PruningPath, TreeScore
 from telltree.tree.target import Target
 from telltree.tree.training import Training
 from telltree.tree.tree import ClassRecall, Condition, Floor, Headline, Leaf, Node, RunnerUp, Tree
@@ -132,15 +132,17 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
         return tree_of(document, read.schema, read.root(entries))
 
     tree = dataclasses.replace(grown(document.tree), floors=tuple(map(_floor, document.floors)))
-    front = _front(tree if document.front is None else grown(document.front.tree), document.front)
-    place = document.front.taken if document.front else None
+    pruning_path = _pruning_path(
+        tree if document.pruning_path is None else grown(document.pruning_path.tree), document.pruning_path
+    )
+    place = document.pruning_path.taken if document.pruning_path else None
     if place is None:
-        place = front.place_of(tree)
-    elif place >= len(front):
-        raise ModelFormatError(f"{DAMAGED}: it takes tree {place + 1} of {counted(len(front), 'tree')}")
+        place = pruning_path.place_of(tree)
+    elif place >= len(pruning_path):
+        raise ModelFormatError(f"{DAMAGED}: it takes tree {place + 1} of {counted(len(pruning_path), 'tree')}")
     return Model(
         tree=tree.narrowed(),
-        front=front if place is None else front.taken(place, tree),
+        pruning_path=pruning_path if place is None else pruning_path.taken(place, tree),
         grammar=read.grammar,
         training=read.training(kept),
         interrupted=kept.interrupted,
@@ -156,7 +158,7 @@ def _forest(document: ForestDocument, functions: Sequence[UserFunction]) -> Fore
     return ForestModel(
         trees=_trees(document, read),
         counts=tuple(document.counts),
-        n_trees=document.n_trees,
+        n_estimators=document.n_estimators,
         random_state=document.random_state,
         grammar=read.grammar,
         training=read.training(kept),
@@ -230,7 +232,7 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
     others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
     true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
-    figures = float(entry.fitness), float(entry.gain), float(entry.margin)
+    figures = float(entry.fitness), float(entry.gain), float(entry.robustness)
     return Node(formula, true, false, *figures, others, found, entry.naming, by_size, _proof(entry.proof), unknown)
 
 
@@ -255,15 +257,15 @@ def _headline(entry: HeadlineEntry | None, formulas: FormulaReader) -> Headline 
     return Headline(formulas.read(entry.formula, spoken=False), entry.others, entry.elsewhere, entry.missed)
 
 
-def _front(whole: Tree, entry: FrontEntry | None) -> Front:
-    front = Front.of(whole)
+def _pruning_path(whole: Tree, entry: PruningPathEntry | None) -> PruningPath:
+    pruning_path = PruningPath.of(whole)
     if entry is None or not entry.scores:
-        return front
-    if len(entry.scores) != len(front):
+        return pruning_path
+    if len(entry.scores) != len(pruning_path):
         raise ModelFormatError(
-            f"{DAMAGED}: it has {counted(len(entry.scores), 'score')} for {counted(len(front), 'tree')}"
+            f"{DAMAGED}: it has {counted(len(entry.scores), 'score')} for {counted(len(pruning_path), 'tree')}"
         )
-    return front.scored(
+    return pruning_path.scored(
         [TreeScore(one.share, one.error, _measured(one.balanced), _measured(one.behind)) for one in entry.scores]
     )
 
@@ -284,7 +286,7 @@ def _parameters(
         "search": _search(settings.search),
         "fitness": _fitness(settings.fitness),
         "max_depth": settings.max_depth,
-        "min_members": settings.min_members,
+        "min_samples_leaf": settings.min_samples_leaf,
         "min_gain": None if settings.min_gain is None else float(settings.min_gain),
         "prevent_same_label": settings.prevent_same_label,
         "centre": settings.centre,
@@ -332,11 +334,11 @@ def _unless_word(value: Any) -> Any:
     return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value
 
 
-def _fitness(entry: GiniSizeEntry | BitsEntry | str | None) -> Any:
+def _fitness(entry: GiniSizeEntry | MDLEntry | str | None) -> Any:
     match entry:
         case GiniSizeEntry():
             size = "nodes" if entry.size == "derivation nodes" else "terminals"
             return GiniSize(**entry.model_dump() | {"size": size})
-        case BitsEntry():
-            return Bits(**entry.model_dump())
-    return None if entry is None else ForgottenFitness()
+        case MDLEntry():
+            return MDL(**entry.model_dump())
+    return None if entry is None else ForgottenCriterion()

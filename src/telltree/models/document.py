@@ -165,7 +165,7 @@ class Branch(Entry):
     formula: Text
     fitness: Number
     gain: Number
-    margin: Number
+    robustness: Number
     runners_up: Many[RunnerUpEntry]
     spoken: bool = False
     """Whether rules of the grammar have English of their own for it."""
@@ -233,7 +233,7 @@ class StepEntry(Entry):
     clock: str = ""
 
 
-class WayEntry(Entry):
+class PathEntry(Entry):
     """How the values of one column within a step become one."""
 
     column: str
@@ -251,7 +251,7 @@ class HowReadEntry(Entry):
     day_first: bool | None = None
     repeated: Literal["error", "first", "last", "mean"] = "error"
     every: Annotated[str, Field(max_length=100)] | None = None
-    how: Literal["last", "mean", "any"] | Many[WayEntry] = "last"
+    how: Literal["last", "mean", "any"] | Many[PathEntry] = "last"
     wide: bool = False
 
 
@@ -297,10 +297,10 @@ class GiniSizeEntry(Entry):
     """See `SIZES`; "terminals" is read as what it says."""
     tolerance: float
     per_record: bool = False
-    ties: Literal["margin", "first"] = "margin"
+    ties: Literal["robustness", "first"] = "robustness"
 
 
-class BitsEntry(Entry):
+class MDLEntry(Entry):
     """The settings of the fitness in bits."""
 
     price: float
@@ -322,7 +322,7 @@ class ScoreEntry(MeasuredEntry):
     behind: MeasuredEntry | None = None
 
 
-class FrontEntry(Entry):
+class PruningPathEntry(Entry):
     """The whole tree, of which the model's is a part, and the scores of the trees of the front, the smallest first."""
 
     tree: Many[NodeEntry]
@@ -357,9 +357,9 @@ class Settings(Entry):
 
     grammar: GrammarEntry | GrammarText | Literal["learned"] | None
     search: SearchEntry | Literal["custom"] | None
-    fitness: GiniSizeEntry | BitsEntry | Literal["custom"] | None
+    fitness: GiniSizeEntry | MDLEntry | Literal["custom"] | None
     max_depth: Count | Literal["auto"] | None
-    min_members: Count | Literal["auto"]
+    min_samples_leaf: Count | Literal["auto"]
     min_gain: Number | None
     prevent_same_label: bool
     centre: bool | None
@@ -422,7 +422,7 @@ class Document(CommonEntry):
     format: Literal["telltree model"]
     tree: Many[NodeEntry]
     """In preorder, the true side first."""
-    front: FrontEntry | None = None
+    pruning_path: PruningPathEntry | None = None
     optimum: OptimumEntry | None = None
     floors: Many[FloorEntry] = []
     settings: Settings
@@ -430,7 +430,7 @@ class Document(CommonEntry):
     def entries(self) -> Iterator[Branch | LeafEntry]:
         """Of the tree, and of the whole one."""
         yield from self.tree
-        yield from self.front.tree if self.front else ()
+        yield from self.pruning_path.tree if self.pruning_path else ()
 
 
 class ForestDocument(CommonEntry):
@@ -441,7 +441,7 @@ class ForestDocument(CommonEntry):
     """Each in preorder, the true side first."""
     counts: Many[Count]
     """The training records of each class."""
-    n_trees: Annotated[int, Field(ge=1, le=MOST_TREES)]
+    n_estimators: Annotated[int, Field(ge=1, le=MOST_TREES)]
     random_state: Count | None
     settings: Settings | None
     """Of the trees; none where they were the usual ones."""

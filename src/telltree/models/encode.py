@@ -29,7 +29,7 @@ from telltree.panel import Column, Schema
 from telltree.panel.how_read import HowRead, StepLength, clock_of, joint_reading
 from telltree.panel.schema import TEXTS
 from telltree.search import SEARCHES, Proof
-from telltree.tree.criterion import Bits, GiniSize
+from telltree.tree.criterion import MDL, GiniSize
 from telltree.tree.pruning_path import TreeScore
 from telltree.tree.tree import Floor, Headline, Leaf, Node, RunnerUp, Tree, Unknown
 
@@ -58,7 +58,7 @@ def encode(model: Model | ForestModel) -> bytes:
 
 def _readable(model: Model) -> Document:
     """The document, with no more runners-up than can be read: the best of each node."""
-    lengths = (max(len(node.runners_up), len(node.by_size)) for node in model.front.whole.nodes)
+    lengths = (max(len(node.runners_up), len(node.by_size)) for node in model.pruning_path.whole.nodes)
     others = max(lengths, default=0)
     document = _document(model, others)
     while others and document.is_too_long():
@@ -67,7 +67,7 @@ def _readable(model: Model) -> Document:
     if document.is_too_long():
         raise ModelFormatError(
             f"{_CANNOT}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; "
-            f"learn a smaller tree, with max_depth, min_members or min_gain"
+            f"learn a smaller tree, with max_depth, min_samples_leaf or min_gain"
         )
     return document
 
@@ -77,7 +77,7 @@ def _readable_forest(model: ForestModel) -> ForestDocument:
     if document.is_too_long():
         raise ModelFormatError(
             f"{_CANNOT}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; learn fewer "
-            "trees, or smaller ones, with max_depth, min_members or min_gain of the tree"
+            "trees, or smaller ones, with max_depth, min_samples_leaf or min_gain of the tree"
         )
     return document
 
@@ -85,9 +85,9 @@ def _readable_forest(model: ForestModel) -> ForestDocument:
 def _document(model: Model, others: int) -> Document:
     found = {
         "format": FORMAT,
-        **_common(model, [model.tree], model.front.whole.static, model.tree.how_read),
+        **_common(model, [model.tree], model.pruning_path.whole.static, model.tree.how_read),
         "tree": list(_preorder(model.tree.root, others)),
-        "front": _front(model, others),
+        "pruning_path": _pruning_path(model, others),
         "optimum": None if model.tree.optimum is None else dataclasses.asdict(model.tree.optimum),
         "floors": [_floor(floor) for floor in model.tree.floors],
         "settings": _settings(model.parameters, model),
@@ -103,7 +103,7 @@ def _forest_document(model: ForestModel) -> ForestDocument:
         **_common(model, trees, still, joint_reading(tree.how_read for tree in trees)),
         "trees": [list(_preorder(tree.root, 0)) for tree in trees],
         "counts": list(model.counts),
-        "n_trees": _plain(model.n_trees),
+        "n_estimators": _plain(model.n_estimators),
         "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
         "settings": None if model.parameters is None else _settings(model.parameters, model),
     }
@@ -174,7 +174,7 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
         "formula": str(node.formula),
         "fitness": _number(node.fitness),
         "gain": _number(node.gain),
-        "margin": _number(node.margin),
+        "robustness": _number(node.robustness),
         "found": None if node.found is None else str(node.found),
         "naming": node.naming,
         "runners_up": _others(node.runners_up[:others]),
@@ -198,16 +198,16 @@ def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
     return [{**_formula(one.formula), "fitness": _number(one.fitness)} for one in formulas]
 
 
-def _front(model: Model, others: int) -> dict[str, Any] | None:
+def _pruning_path(model: Model, others: int) -> dict[str, Any] | None:
     """The whole tree and the scores of its parts; None if the model's is the whole one, and nothing was scored.
 
     Where the recall of classes has floors, the model's leaves have other weights than those of the front.
     """
-    scores = [_score(step.score) for step in model.front if step.score is not None]
-    if not scores and not model.tree.floors and len(model.front.whole.leaves) == len(model.tree.leaves):
+    scores = [_score(step.score) for step in model.pruning_path if step.score is not None]
+    if not scores and not model.tree.floors and len(model.pruning_path.whole.leaves) == len(model.tree.leaves):
         return None
-    taken = next((place for place, step in enumerate(model.front) if step.own is not None), None)
-    return {"tree": list(_preorder(model.front.whole.root, others)), "scores": scores, "taken": taken}
+    taken = next((place for place, step in enumerate(model.pruning_path) if step.own is not None), None)
+    return {"tree": list(_preorder(model.pruning_path.whole.root, others)), "scores": scores, "taken": taken}
 
 
 def _score(score: TreeScore) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def _settings(given: Mapping[str, Any], model: Common) -> dict[str, Any]:
         "search": _search(given["search"]),
         "fitness": _fitness(given["fitness"]),
         "max_depth": _plain(given["max_depth"]),
-        "min_members": _plain(given["min_members"]),
+        "min_samples_leaf": _plain(given["min_samples_leaf"]),
         "min_gain": _number(given["min_gain"]),
         "prevent_same_label": bool(given["prevent_same_label"]),
         "centre": None if given["centre"] is None else bool(given["centre"]),
@@ -301,7 +301,7 @@ def _search(search: Any) -> dict[str, Any] | str | None:
 def _fitness(fitness: Any) -> dict[str, Any] | str | None:
     if fitness is None:
         return None
-    if type(fitness) not in (Bits, GiniSize):
+    if type(fitness) not in (MDL, GiniSize):
         return "custom"
     found = {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
     return found | {"size": SIZES[found["size"]]} if "size" in found else found

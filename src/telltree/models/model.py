@@ -10,7 +10,7 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.search import Search
 from telltree.search.search import Breeder, Task
-from telltree.tree.pruning_path import Front
+from telltree.tree.pruning_path import PruningPath
 from telltree.tree.training import Training
 from telltree.tree.tree import Tree
 
@@ -32,7 +32,7 @@ class Model(Common):
     """A fitted classifier, without the results of its searches."""
 
     tree: Tree
-    front: Front
+    pruning_path: PruningPath
     parameters: dict[str, Any]
     """The parameters of the classifier, by name, except those that do not affect results."""
 
@@ -44,7 +44,7 @@ class ForestModel(Common):
     trees: tuple[Tree, ...]
     counts: tuple[int, ...]
     """The training records of each class."""
-    n_trees: int
+    n_estimators: int
     random_state: Any
     parameters: dict[str, Any] | None
     """Those of its trees; None for the usual ones."""
@@ -58,7 +58,7 @@ def _forgotten(what: str) -> SettingsError:
 
 
 @dataclass(frozen=True)
-class ForgottenFitness:
+class ForgottenCriterion:
     """Replaces, in a loaded model, a fitness that only its author has; prediction does not need it."""
 
     def __call__(self, true: Any, total: Any, size: Any) -> NDArray[np.float64]:

@@ -405,7 +405,7 @@ class TimeColumn:
         self._dated: set[bool] = set()  # whether times were dates
         self._values: GrowingArray | None = None
         self._month_first: GrowingArray | None = None  # the same times read so, where they differ
-        self._doubtful: tuple[str, datetime.datetime] | None = None  # a cell that may be two dates, and the first
+        self._may_be_missing: tuple[str, datetime.datetime] | None = None  # a cell that may be two dates, and the first
         self._told: dict[bool, str] = {}  # whether the day comes first -> the cell that shows it, and its place
 
     def expect(self, count: int) -> None:
@@ -454,7 +454,7 @@ class TimeColumn:
             if day_first == month_first:
                 continue
             if day_first is not None and month_first is not None:
-                self._doubtful = self._doubtful or (distinct[code], day_first)
+                self._may_be_missing = self._may_be_missing or (distinct[code], day_first)
                 continue
             self._told.setdefault(month_first is None, f"{distinct[code]!r} in {where(code)}")
         if len(self._told) == 2:
@@ -508,10 +508,10 @@ class TimeColumn:
         if len(self._dated) > 1:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
         day_first = not self._told.get(False)
-        if self._doubtful is not None or self._told:
+        if self._may_be_missing is not None or self._told:
             self._clock.tell(day_first=day_first)
-        if self._doubtful is not None and not self._told:
-            cell, date = self._doubtful
+        if self._may_be_missing is not None and not self._told:
+            cell, date = self._may_be_missing
             warn(
                 f"the time column {self._name!r} has dates such as {cell!r:.60}, and no row tells whether they begin "
                 f"with the day or the month: taken to begin with the day, so that this is {date.date().isoformat()}; "

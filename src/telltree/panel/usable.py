@@ -41,7 +41,7 @@ def remedies(left_out: Mapping[str, str]) -> list[str]:
     return [f"to bring back {listed(names)}: {way}" for way, names in ways.items()]
 
 
-def doubtful(panel: Panel) -> frozenset[str]:
+def may_be_missing(panel: Panel) -> frozenset[str]:
     """Give the columns of this view in which a value is missing or infinite: comparisons say less of these."""
     return frozenset(name for name in panel.schema if _in_doubt(panel.statistics(name).extent))
 

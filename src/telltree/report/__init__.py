@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.report.page import write_report as write_report
     from telltree.report.record_figure import plot_record as plot_record
     from telltree.report.score_figures import plot_confusion as plot_confusion
-    from telltree.report.score_figures import plot_front as plot_front
+    from telltree.report.score_figures import plot_pruning_path as plot_pruning_path
     from telltree.report.score_figures import plot_search as plot_search
     from telltree.report.tree_figure import plot_tree as plot_tree
 
@@ -27,7 +27,7 @@ _HOMES = {
     "plot_collage": "category_figure",
     "plot_confusion": "score_figures",
     "plot_encounter": "encounter_figures",
-    "plot_front": "score_figures",
+    "plot_pruning_path": "score_figures",
     "plot_record": "record_figure",
     "plot_search": "score_figures",
     "plot_tree": "tree_figure",

@@ -13,8 +13,8 @@ from telltree.report.subject import Subject, clipped, known_labels, words
 from telltree.search import Search
 from telltree.text import counted, percent
 from telltree.tree.class_target import ClassSummary
-from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
-from telltree.tree.pruning_path import Front, TreeScore
+from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_SEARCH
+from telltree.tree.pruning_path import PruningPath, TreeScore
 from telltree.tree.target import TargetScores
 from telltree.tree.training import proved
 from telltree.tree.tree import Tree
@@ -106,10 +106,10 @@ class Unseen:
 
 def sizes_of(subject: Subject) -> tuple[SizeTable | None, Unseen | None]:
     """The trees to choose from, if there are several, and how well the report's own does, if known."""
-    front = getattr(subject.fitted, "front_", None)
-    if not isinstance(front, Front):
+    pruning_path = getattr(subject.fitted, "pruning_path_", None)
+    if not isinstance(pruning_path, PruningPath):
         return None, None
-    steps, own = front.beside(subject.tree)
+    steps, own = pruning_path.beside(subject.tree)
     some = np.unique(np.linspace(0, len(steps) - 1, MOST_SIZES).round().astype(int)).tolist()
     kept = [step for k, step in enumerate(steps) if k in some or step is own]
     rows = tuple(Size(step.leaves, step.words, step.score, step.worth, step is own) for step in kept)
@@ -281,10 +281,10 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     if fitted is None:
         return rows
-    for name, default in (("search", DEFAULT_SEARCH), ("fitness", DEFAULT_FITNESS)):
+    for name, default in (("search", DEFAULT_SEARCH), ("fitness", DEFAULT_CRITERION)):
         if hasattr(fitted, name):
             rows.append((name, _settings(getattr(fitted, name) or default)))
-    for name in ("max_depth", "min_members", "min_gain", "prevent_same_label", "class_weight", "random_state"):
+    for name in ("max_depth", "min_samples_leaf", "min_gain", "prevent_same_label", "class_weight", "random_state"):
         value = getattr(fitted, name, None)
         if value is not None and isinstance(value, int | float | str | dict | np.integer):
             rows.append((name, words(value)))

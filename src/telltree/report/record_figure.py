@@ -17,7 +17,7 @@ from telltree.engine.three_valued import settled
 from telltree.engine.trace import signals_of
 from telltree.english import name_of
 from telltree.errors import DataError, SettingsError
-from telltree.explain import Category, Margins, Style, english, sentence, shown
+from telltree.explain import Category, Robustness, Style, english, sentence, shown
 from telltree.explain.categories import signed
 from telltree.explain.english import check_style, compares_counts, count_text, counted_conditions
 from telltree.grammar.resolve import attribute
@@ -227,12 +227,12 @@ class Held(NamedTuple):
 
 def held(branches: Sequence[Branch], panel: Panel, record: int, reference: Panel | None = None) -> Iterator[Held]:
     """All parts of all branches; a comparison of several counts once for each count."""
-    margins = Margins(panel, reference)
+    robustness = Robustness(panel, reference)
     for number, (formula, _) in enumerate(branches, 1):
         parts = temporal(formula.expression)
         looks = {part: counted_conditions(part) if compares_counts(part) else part.args for part in parts}
         followed = [*parts, *(look for several in looks.values() for look in several)]
-        evidence = margins.evidence(formula.expression, [record], follow=followed)
+        evidence = robustness.evidence(formula.expression, [record], follow=followed)
         step = int(evidence.steps[0])
         for part in parts:
             true, counts = bool(evidence.held(part, 0)[0]), compares_counts(part)

@@ -87,7 +87,7 @@ def columns_of(category: Category) -> tuple[str, ...]:
 def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
     """The smallest absolute margin of each record on the way to its category."""
     evidence = {node.formula: found for node, found in zip(subject.tree.nodes, subject.evidence, strict=True)}
-    asked = [np.abs(evidence[formula].margins[positions]) for formula, _ in category.branches]
+    asked = [np.abs(evidence[formula].robustness[positions]) for formula, _ in category.branches]
     return np.min(asked, axis=0) if asked else np.full(len(positions), np.inf)
 
 
@@ -289,10 +289,10 @@ def _rows(values: NDArray[Any], width: int, fill: Any) -> NDArray[Any]:
 
 # ---- The paths of the records shown: which branches they took, when that was decided, and by how much.
 
-Way = list[dict[str, Any]]
+DecisionPath = list[dict[str, Any]]
 
 
-def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
+def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath]:
     """For each record the turns from the root to its leaf.
 
     A turn has the `node` (its index in the tree), whether it `holds`, the decisive `step` and its `time` (and `date` if
@@ -301,7 +301,7 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
     answer is `unknown`, that says why, and what it counts as.
     """
     chosen = np.array(list(records), np.int64)
-    found: dict[int, Way] = {int(record): [] for record in chosen}
+    found: dict[int, DecisionPath] = {int(record): [] for record in chosen}
     passes = subject.tree.passes_truth(subject.truth[:, chosen])
     for spot, here in zip(spots(subject.tree), passes.T, strict=True):
         if not isinstance(spot.node, Node):
@@ -397,7 +397,7 @@ class Gallery:
         ]
 
     def encoded(
-        self, records: Sequence[int], ways: Mapping[int, Way], mentioned: Sequence[Sequence[str]]
+        self, records: Sequence[int], ways: Mapping[int, DecisionPath], mentioned: Sequence[Sequence[str]]
     ) -> Iterator[dict[str, Any]]:
         """Each record: its place in the panel, its category and label, its clock, its columns and its way.
 

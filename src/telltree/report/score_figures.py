@@ -35,8 +35,8 @@ from telltree.report.style import (
     width,
     write,
 )
-from telltree.search import Found, Moment
-from telltree.tree.pruning_path import Front, Measured, Pruning, TreeScore
+from telltree.search import Moment, SearchResult
+from telltree.tree.pruning_path import Measured, Pruning, PruningPath, TreeScore
 from telltree.tree.tree import Tree
 
 # ---- The confusion matrix: which classes are mistaken for which.
@@ -122,13 +122,13 @@ _DOT: Looks = {"marker": "o", "markersize": 5, "linestyle": "none"}
 _OWN: Looks = {"marker": "D", "markersize": 7.5, "linestyle": "none"}
 
 
-def plot_front(model_or_front: Any) -> Figure:
+def plot_pruning_path(model_or_path: Any) -> Figure:
     """Draw the balanced accuracy of each tree of a front in cross-validation, against the words of its questions.
 
-    Takes a fitted classifier, whose own tree is marked, or its `front_`. Bars are standard errors, numbers are
+    Takes a fitted classifier, whose own tree is marked, or its `pruning_path_`. Bars are standard errors, numbers are
     categories. The trees must have scores, as they do if the classifier was fitted with `cv`.
     """
-    steps, own = _steps(model_or_front)
+    steps, own = _steps(model_or_path)
     scores = [_deciding(step.score) for step in steps if step.score is not None]
     if len(scores) < len(steps):
         raise SettingsError("how well the trees of this front do is not known: fit the classifier with cv=5")
@@ -156,14 +156,14 @@ def _deciding(score: TreeScore) -> Measured:
     return score.balanced or Measured(score.share, score.error)
 
 
-def _steps(model_or_front: Any) -> tuple[Front, Pruning | None]:
+def _steps(model_or_path: Any) -> tuple[PruningPath, Pruning | None]:
     """The trees, including the model's own."""
-    if isinstance(model_or_front, Front):
-        return model_or_front, None
-    front, tree = getattr(model_or_front, "front_", None), getattr(model_or_front, "tree_", None)
-    if isinstance(front, Front) and isinstance(tree, Tree):
-        return front.beside(tree)
-    found = type(model_or_front).__name__
+    if isinstance(model_or_path, PruningPath):
+        return model_or_path, None
+    pruning_path, tree = getattr(model_or_path, "pruning_path_", None), getattr(model_or_path, "tree_", None)
+    if isinstance(pruning_path, PruningPath) and isinstance(tree, Tree):
+        return pruning_path.beside(tree)
+    found = type(model_or_path).__name__
     raise SettingsError(f"a fitted classifier is drawn, or its front_; got {found} without one: call fit first")
 
 
@@ -189,13 +189,13 @@ def _name_sizes(ax: Axes, steps: list[Pruning], own: Pruning | None) -> None:
 _MOST_NAMED = 12
 
 
-def plot_search(found: Found | Mapping[Any, Found]) -> Figure:
+def plot_search(found: SearchResult | Mapping[Any, SearchResult]) -> Figure:
     """Draw the best fitness so far of a search, against evaluations and against seconds; less is better.
 
     `found` is what a search returned, such as `classifier.searches_[1]`, or several of them by name, such as all of
     `classifier.searches_`: the searches of a tree's nodes by number.
     """
-    runs = {None: found} if isinstance(found, Found) else dict(found)
+    runs = {None: found} if isinstance(found, SearchResult) else dict(found)
     if not runs:
         raise DataError("there are no searches to draw: a tree that is a single leaf searched for nothing")
     named = len(runs) > 1 or None not in runs
@@ -218,7 +218,7 @@ def plot_search(found: Found | Mapping[Any, Found]) -> Figure:
     return figure
 
 
-def _fall(ax: Axes, run: Found, unit: str, number: int) -> None:
+def _fall(ax: Axes, run: SearchResult, unit: str, number: int) -> None:
     """A staircase from the first finite fitness to the end of the search."""
     moments = [moment for moment in run.history if np.isfinite(moment.fitness)]
     if not moments:

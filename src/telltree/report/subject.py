@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from telltree.engine import Answers
 from telltree.errors import DataError, SettingsError
-from telltree.explain import Category, Margins, categorize
+from telltree.explain import Category, Robustness, categorize
 from telltree.explain.english import compares_counts, counted_conditions, timeless
 from telltree.explain.evidence import Evidence
 from telltree.logic import Expression
@@ -164,9 +164,9 @@ def _evidence(tree: Tree, panel: Panel, training: Training | None) -> tuple[Evid
 
     A formula is walked once, whatever the page shows of it, and though several nodes ask for it.
     """
-    margins = Margins(panel, None if training is None else training.spread)
+    robustness = Robustness(panel, None if training is None else training.spread)
     asked = [node.formula.expression for node in tree.nodes]
-    found = {e: margins.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(asked)}
+    found = {e: robustness.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(asked)}
     return tuple(found[e] for e in asked)
 
 

@@ -25,16 +25,16 @@ from telltree.files import is_device, remove_parts, require_writable, write_whol
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import flat
 from telltree.search.archive import Candidate, OfSize, moments
-from telltree.search.search import Found, Proof, Remember
+from telltree.search.search import Proof, Remember, SearchResult
 from telltree.search.state import Given, State, together
-from telltree.tree.induction import Ledger
-from telltree.tree.split_search import Asking, NodeTask, Question, ShownFormula, SplitResult
+from telltree.tree.induction import CheckpointStore
+from telltree.tree.split_search import NodeTask, Question, ShownFormula, SplitResult, SplitSearch
 from telltree.tree.tree import Leaf
 
 # ---- What a search found, as plain arrays, and back: finished searches are kept like unfinished ones.
 
 
-def found_state(found: Found) -> State:
+def found_state(found: SearchResult) -> State:
     """What was found."""
     constants = found.best is not None and found.best.derivation.grammar.has_random_constants
 
@@ -61,7 +61,7 @@ def found_state(found: Found) -> State:
     )
 
 
-def found_of(given: Given) -> Found:
+def found_of(given: Given) -> SearchResult:
     """What was found, of a search that was not interrupted."""
     best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
     ties = given.rows("ties")
@@ -73,7 +73,7 @@ def found_of(given: Given) -> Found:
     parts = [tied.take(np.arange(*ends_of)) for ends_of in zip(starts, ends, strict=True)]
     if not len(best) == bool(runners_up) == bool(len(ties.lengths)):
         raise CheckpointError("there is a best formula, and none that ties for the best, or the other way round")
-    return Found(
+    return SearchResult(
         best=best[0] if best else None,
         runners_up=runners_up,
         ties=ties if len(ties.lengths) else None,
@@ -135,27 +135,27 @@ def answer_state(answer: SplitResult, task: NodeTask) -> State:
         | {
             "formula": np.frombuffer(text.encode(), np.uint8),
             "true": np.isin(task.members, asked.true).astype(np.uint8),
-            "figures": np.array([asked.fitness, asked.gain, asked.margin]),
+            "figures": np.array([asked.fitness, asked.gain, asked.robustness]),
             **together(found=flat(Population.of([asked.found], asked.found.grammar.has_random_constants))),
         }
     )
 
 
-def answer_of(state: State, task: NodeTask, asking: Asking) -> SplitResult:
+def answer_of(state: State, task: NodeTask, split_search: SplitSearch) -> SplitResult:
     """The answer of a node; CheckpointError if the state cannot be one of it."""
-    given = Given(state, asking.grammar, asking.search.max_depth)
-    leaf, found = Leaf(asking.labels[task.members].summary()), found_of(given.part("search"))
+    given = Given(state, split_search.grammar, split_search.search.max_depth)
+    leaf, found = Leaf(split_search.labels[task.members].summary()), found_of(given.part("search"))
     if "formula" not in state:
         return SplitResult(leaf, found)
     true, rows = given.array("true", np.uint8, len(task.members)) != 0, given.rows("found")
     if found.best is None or len(rows.lengths) != 1 or true.all() or not true.any():
         raise CheckpointError("a question does not split the records of its node")
-    derivation = rows.derivation(0, asking.grammar)
-    formula = _formula(given, asking) or Formula(derivation.expression)
-    fitness, gain, margin = given.array("figures", np.float64, 3).tolist()
-    said = _said(given, state, formula, asking)
+    derivation = rows.derivation(0, split_search.grammar)
+    formula = _formula(given, split_search) or Formula(derivation.expression)
+    fitness, gain, robustness = given.array("figures", np.float64, 3).tolist()
+    said = _said(given, state, formula, split_search)
     sides = task.members[true], task.members[~true]
-    return SplitResult(leaf, found, Question(formula, derivation, *sides, fitness, gain, margin, said))
+    return SplitResult(leaf, found, Question(formula, derivation, *sides, fitness, gain, robustness, said))
 
 
 def _said_state(asked: Question) -> State:
@@ -167,20 +167,22 @@ def _said_state(asked: Question) -> State:
     return {"said": np.frombuffer(text.encode(), np.uint8), "unknown": np.array([opposite, unknown, goes], np.int64)}
 
 
-def _said(given: Given, state: State, formula: Formula, asking: Asking) -> ShownFormula | None:
-    if ("said" in state) != asking.unknown:
+def _said(given: Given, state: State, formula: Formula, split_search: SplitSearch) -> ShownFormula | None:
+    if ("said" in state) != split_search.unknown:
         raise CheckpointError("a question does not say what becomes of unknown answers")
-    if not asking.unknown:
+    if not split_search.unknown:
         return None
     opposite, unknown, goes = given.array("unknown", np.int64, 3).tolist()
-    return ShownFormula(_formula(given, asking, "said") or formula, bool(opposite), unknown, bool(goes))
+    return ShownFormula(_formula(given, split_search, "said") or formula, bool(opposite), unknown, bool(goes))
 
 
-def _formula(given: Given, asking: Asking, name: str = "formula") -> Formula | None:
+def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> Formula | None:
     """The formula, if it is another one than was found."""
     try:
         text = given.array(name, np.uint8, None).tobytes().decode()
-        return Formula.parse(text, asking.grammar.schema, functions=asking.grammar.functions) if text else None
+        return (
+            Formula.parse(text, split_search.grammar.schema, functions=split_search.grammar.functions) if text else None
+        )
     except (UnicodeDecodeError, GrammarError) as error:
         raise CheckpointError(f"a formula cannot be read: {error}") from None
 
@@ -362,9 +364,9 @@ class Checkpoint:
             _require_same(self._about, about)
         self._about = dict(about)
 
-    def tree(self, number: int) -> Ledger:
+    def tree(self, number: int) -> CheckpointStore:
         """The ledger of a tree."""
-        return _TreeLedger(self, number)
+        return _TreeCheckpoint(self, number)
 
     def state(self, place: NodePlace) -> State | None:
         """What the file held of a place."""
@@ -402,13 +404,13 @@ class Checkpoint:
         self._warned = True
 
 
-class _TreeLedger(Ledger):
+class _TreeCheckpoint(CheckpointStore):
     def __init__(self, checkpoint: Checkpoint, tree: int) -> None:
         self._checkpoint, self._tree = checkpoint, tree
 
-    def answer(self, task: NodeTask, asking: Asking) -> SplitResult | None:
+    def answer(self, task: NodeTask, split_search: SplitSearch) -> SplitResult | None:
         state = self._checkpoint.state(NodePlace(self._tree, task.number, finished=True))
-        return None if state is None else answer_of(state, task, asking)
+        return None if state is None else answer_of(state, task, split_search)
 
     def under_way(self, task: NodeTask, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
         place = NodePlace(self._tree, task.number, finished=False)

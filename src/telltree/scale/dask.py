@@ -16,8 +16,8 @@ from telltree.extras import extras
 from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.panel.part import Part, part_of
-from telltree.tree.out_of_core import local_bench
-from telltree.tree.shards import Message, NotOpenError, Places, Shard, ShardedBench, answered, even_bounds
+from telltree.tree.out_of_core import local_backend
+from telltree.tree.shards import Message, NotOpenError, Places, Shard, ShardedBackend, answered, even_bounds
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -53,11 +53,11 @@ class Cluster:
         """How many there are."""
         return len(_workers(self._client))
 
-    def bench(self, panel: Panel, grammar: Grammar) -> ShardedBench:
+    def backend(self, panel: Panel, grammar: Grammar) -> ShardedBackend:
         """What evaluates formulas for the nodes of one tree."""
         places = _Workers(self._client, panel, grammar)
         self._places.append(places)
-        return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
+        return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
     def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
         """What `work(task, shared)` returns for each task, with the task's number, as they finish on the workers.
@@ -266,7 +266,7 @@ def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
     panel, worker = records.read() if isinstance(records, Part) else records, get_worker()
     limit = worker.memory_manager.memory_limit
     most = None if limit is None else int(limit * _MEMORY)
-    return RemoteShard(local_bench(panel, grammar, worker.state.nthreads, most, firm=False, quiet=True))
+    return RemoteShard(local_backend(panel, grammar, worker.state.nthreads, most, firm=False, quiet=True))
 
 
 def _is_deadly(error: BaseException) -> bool:

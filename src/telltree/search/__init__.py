@@ -15,17 +15,17 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.search.grammatical_evolution import GrammaticalEvolution as GrammaticalEvolution
     from telltree.search.monte_carlo import MonteCarlo as MonteCarlo
     from telltree.search.pipe import Pipe as Pipe
-    from telltree.search.search import Found as Found
     from telltree.search.search import Objective as Objective
     from telltree.search.search import Progress as Progress
     from telltree.search.search import Proof as Proof
     from telltree.search.search import Scores as Scores
     from telltree.search.search import Search as Search
+    from telltree.search.search import SearchResult as SearchResult
 
 _HOMES = {
     "Candidate": "archive",
     "Moment": "archive",
-    "Found": "search",
+    "SearchResult": "search",
     "Objective": "search",
     "Progress": "search",
     "Proof": "search",

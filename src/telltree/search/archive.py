@@ -273,7 +273,7 @@ class BySize:
         np.minimum.at(self._best, size, fitness)
         self._kept, self._held = [(fitness, size, rows)] if number else [], number
 
-    def front(self) -> tuple[OfSize, ...]:
+    def pruning_path(self) -> tuple[OfSize, ...]:
         """The sizes whose best formula is fitter than all smaller ones, the smallest first."""
         if not self._kept:
             return ()

@@ -264,12 +264,12 @@ class Auto(Search):
     """Tries all small formulas, joins the best with one more atom, three times over, and breeds from the best of all
     and from random ones.
 
-    `Found.proof` says what was covered: all formulas of up to two atoms, or fewer if these would take more than half of
-    the budget, or more in a grammar of few kinds of formulas. If that is all it has, the search ends there; else larger
-    formulas are sampled. If those of one atom are too many, because they count and compare with many numbers, only
-    those are tried in which an atom is all that is chosen, and nothing is proved. Grammars with random constants, or
-    with too many atoms or kinds of formulas to list, are only bred from, with a fifth of the budget, and nothing is
-    proved.
+    `SearchResult.proof` says what was covered: all formulas of up to two atoms, or fewer if these would take more
+    than half of the budget, or more in a grammar of few kinds of formulas. If that is all it has, the search ends
+    there; else larger formulas are sampled. If those of one atom are too many, because they count and compare with
+    many numbers, only those are tried in which an atom is all that is chosen, and nothing is proved. Grammars with
+    random constants, or with too many atoms or kinds of formulas to list, are only bred from, with a fifth of the
+    budget, and nothing is proved.
 
     What proves nothing is judged by 1,200 to 1,800 records of each class that has 2,400 or more, and if it does well by
     all records in the end, so what is found and its fitness are about all records; a formula that is tried by both
@@ -305,7 +305,7 @@ class _InTurn:
 
     def __init__(self, settings: Auto, task: Task) -> None:
         self._settings, self._at, grammar = settings, 0, task.grammar
-        share = task.stake**0.5
+        share = task.budget_weight**0.5
         self._sweeping = sweeping = _covering(settings, task, share)
         self._spending = spending = Spending(
             settings.evaluations, settings.seconds, share if sweeping is not None else _UNLISTED * share

@@ -25,7 +25,7 @@ _LARGEST = 256
 """Larger formulas are taken to be of this size, so that more of them matter."""
 
 
-class Hope:
+class AdmissionThreshold:
     """Follows the best fitness of each size, and that of the k best formulas that answer differently."""
 
     def __init__(self, k: int, tolerance: float) -> None:
@@ -77,8 +77,8 @@ class Exhaustive(Search):
     """Tries every formula of the grammar up to a number of atoms, and proves that none of them is fitter than the best.
 
     Formulas that mean the same, such as `F(a ∨ b)` and `F(b) ∨ F(a)`, or that are true at the same steps of the records
-    at hand, are tried once, by the shortest of them. `Found.proof` says what was covered. Without `evaluations` and
-    `seconds`, a grammar that is too large is refused with the number of its formulas; with them the search may end
+    at hand, are tried once, by the shortest of them. `SearchResult.proof` says what was covered. Without `evaluations`
+    and `seconds`, a grammar that is too large is refused with the number of its formulas; with them the search may end
     early, and the proof says how far it got.
 
     max_atoms: how many atoms, such as `x < 5`, a formula may have.
@@ -105,7 +105,7 @@ class Exhaustive(Search):
     def breeder(self, task: Task) -> "Sweeping":
         knows = task.objective if isinstance(task.objective, Knowing) else None
         found = plan(task.grammar, self._scope, knows is None or not knows.shorter_is_fitter)
-        breeder = Sweeping(task.grammar, found, knows, Hope(self.keep, task.tolerance))
+        breeder = Sweeping(task.grammar, found, knows, AdmissionThreshold(self.keep, task.tolerance))
         if self.evaluations is self.seconds is self.generations is None and breeder.total > MOST_UNASKED:
             raise SettingsError(
                 f"this grammar has {found.formulas[-1]:,} formulas of up to {in_words(self.max_atoms)}, of which "
@@ -183,7 +183,7 @@ class Knowing(Protocol):
 class Sweeping:
     """Proposes all formulas of a plan that may matter, shape by shape, those of fewer atoms and terminals first."""
 
-    def __init__(self, grammar: Grammar, plan: Plan, knows: Knowing | None, hope: Hope) -> None:
+    def __init__(self, grammar: Grammar, plan: Plan, knows: Knowing | None, hope: AdmissionThreshold) -> None:
         self._plan, self._knows, self._hope = plan, knows, hope
         self._shapes, self._tried, self._covered, self._cut = plan.shapes.all, 0, 0, False
         self._tried_for_it = 0

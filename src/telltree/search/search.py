@@ -372,7 +372,7 @@ class Progress(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search returns."""
 
     best: Candidate | None
@@ -476,7 +476,7 @@ class Task(NamedTuple):
     memory: Memory
     objective: Objective
     tolerance: float
-    stake: float = 1.0
+    budget_weight: float = 1.0
     """The share of the node in what a whole tree has to tell."""
 
 
@@ -539,16 +539,16 @@ class Search(abc.ABC):
         progress: Callable[[Progress], None] | None = None,
         *,
         tolerance: float = 0.0,
-        stake: float = 1.0,
+        budget_weight: float = 1.0,
         stop: Callable[[], bool] = lambda: False,
         state: State | None = None,
         remember: Remember | None = None,
-    ) -> Found:
+    ) -> SearchResult:
         """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out.
 
         Formulas whose fitness is above the best by no more than `tolerance` are returned as ties. When `stop` says so,
-        or on Ctrl-C, the search ends early with the best so far. `stake` is the share of the records in what a whole
-        tree has to tell: where little is at stake, a search may spend less.
+        or on Ctrl-C, the search ends early with the best so far. `budget_weight` is the node's share of the impurity of
+        the whole tree: where little is at stake, a search may spend less.
 
         After each generation `remember` is offered the state of the search. With such a `state`, a search of the same
         settings, grammar, objective and seed goes on from there, and finds what it would have found undisturbed.
@@ -558,8 +558,8 @@ class Search(abc.ABC):
         if seed >= 1 << 64:
             raise SettingsError(f"seed must be a whole number of less than 2**64, got {seed!r}")
         run = _Run(
-            self, grammar, objective, seed, progress=progress, tolerance=tolerance, stake=stake, stop=stop,
-            remember=remember,
+            self, grammar, objective, seed, progress=progress, tolerance=tolerance,
+            budget_weight=budget_weight, stop=stop, remember=remember,
         )  # fmt: skip
         if state is not None:
             run.resume(Given(state, grammar, self.max_depth))
@@ -592,14 +592,14 @@ class _Run:
         *,
         progress: Callable[[Progress], None] | None,
         tolerance: float,
-        stake: float,
+        budget_weight: float,
         stop: Callable[[], bool],
         remember: Remember | None,
     ) -> None:
         self._search, self._grammar, self._progress = search, grammar, progress
         self._memory = Memory(search.revisits, search.evaluations) if search.repeats else NoMemory()
         self._all = self._judged_by = Judge(objective, self._memory)
-        self._breeder = search.breeder(Task(grammar, seed, self._memory, objective, tolerance, stake))
+        self._breeder = search.breeder(Task(grammar, seed, self._memory, objective, tolerance, budget_weight))
         self._proving = self._breeder if isinstance(self._breeder, Proving) else None
         self._sparing = self._breeder if isinstance(self._breeder, Sparing) else None
         self._archive = Archive(grammar, search.keep, tolerance)
@@ -612,7 +612,7 @@ class _Run:
         self._whole = self._all_judged = True  # what there was budget for of a proposal; and all that was new in it
         self._remember = remember if isinstance(self._breeder, Resumable) else None
 
-    def result(self) -> Found:
+    def result(self) -> SearchResult:
         try:
             if not self._resumed:
                 self._plant()
@@ -625,7 +625,7 @@ class _Run:
             with suppress(KeyboardInterrupt):
                 self._judge_finalists()
         runners_up = self._archive.runners_up()
-        return Found(
+        return SearchResult(
             best=runners_up[0] if runners_up else None,
             runners_up=runners_up,
             ties=self._archive.ties(),
@@ -633,7 +633,7 @@ class _Run:
             evaluations=self._evaluations,
             seconds=self._elapsed(),
             interrupted=self._interrupted,
-            by_size=self._by_size.front(),
+            by_size=self._by_size.pruning_path(),
             proof=None if self._proving is None else self._proving.proof(self._archive.best),
         )
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
-    from telltree.tree.criterion import Bits as Bits
-    from telltree.tree.criterion import Fitness as Fitness
+    from telltree.tree.criterion import MDL as MDL
+    from telltree.tree.criterion import Criterion as Criterion
     from telltree.tree.criterion import GiniSize as GiniSize
     from telltree.tree.growth import LookAhead as LookAhead
     from telltree.tree.growth import Optimal as Optimal
+    from telltree.tree.induction import GrowthResult as GrowthResult
     from telltree.tree.induction import Induction as Induction
-    from telltree.tree.induction import Learned as Learned
     from telltree.tree.split_search import Limits as Limits
     from telltree.tree.split_search import NodeProgress as NodeProgress
     from telltree.tree.tree import Leaf as Leaf
@@ -19,12 +19,12 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.tree.tree import Tree as Tree
 
 _HOMES = {
-    "Bits": "criterion",
-    "Fitness": "criterion",
+    "MDL": "criterion",
+    "Criterion": "criterion",
     "GiniSize": "criterion",
     "Induction": "induction",
     "Leaf": "tree",
-    "Learned": "induction",
+    "GrowthResult": "induction",
     "Limits": "split_search",
     "LookAhead": "growth",
     "Node": "tree",

@@ -1,4 +1,4 @@
-"""How good a split is: description length (`Bits`) or impurity and size (`GiniSize`), of one split or a whole tree."""
+"""How good a split is: description length (`MDL`) or impurity and size (`GiniSize`), of one split or a whole tree."""
 
 import math
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Fitness(Protocol):
+class Criterion(Protocol):
     """Any function of (what the target counts where the formula is true, what it counts in all, size).
 
     Of classes that is the weight of each class. It gets one row a formula for the true side, one row in all for the
@@ -76,7 +76,7 @@ class GiniSize:
     size: "terminals" of the text, however a grammar is factored; or "nodes" of the derivation tree, the paper's N_e:
         every symbol that was rewritten, and every terminal. F(x1 ∧ x2) has 4 terminals, and with the paper's grammar
         11 nodes: Start, B, Ev, F, VB, And, ∧, and twice VB with an attribute.
-    ties: of formulas that are as fit, "margin" takes the one with the widest margin that leaves the other levels room
+    ties: of formulas that are as fit, "robustness" takes the most robust one that leaves the other levels room
         to tell classes apart, "first" the fittest that was found first.
     per_record: divide w2 by the number of records at the node. A terminal then costs the same number of records at
         every node: with w2 = 200 it must set about one right. Without it, a terminal costs 35 records at a root of
@@ -89,7 +89,7 @@ class GiniSize:
     size: Literal["nodes", "terminals"] = "terminals"
     tolerance: float = 0.05
     per_record: bool = False
-    ties: Literal["margin", "first"] = "margin"
+    ties: Literal["robustness", "first"] = "robustness"
 
     shorter_is_fitter: ClassVar[bool] = True
 
@@ -105,7 +105,7 @@ class GiniSize:
         for name, one, other in (
             ("gini", "weighted", "sum"),
             ("size", "nodes", "terminals"),
-            ("ties", "margin", "first"),
+            ("ties", "robustness", "first"),
         ):
             if getattr(self, name) not in (one, other):
                 raise SettingsError(f'{name} must be "{one}" or "{other}", got {getattr(self, name)!r}')
@@ -132,14 +132,14 @@ class GiniSize:
         return out
 
     def least(self, most: Ints, total: Ints, size: Ints) -> Floats | None:
-        """See `Fitness`: of "weighted" impurity, which is concave."""
+        """See `Criterion`: of "weighted" impurity, which is concave."""
         return None if self.gini == "sum" else least_at_corners(self, most, total, size)
 
 
 _MOST_CLASSES = 4
 
 
-def least_at_corners(fitness: Fitness, most: Ints, total: Ints, size: Ints) -> Floats | None:
+def least_at_corners(fitness: Criterion, most: Ints, total: Ints, size: Ints) -> Floats | None:
     """The least fitness of splits whose true side has at most so much of each class; None if there are many classes.
 
     If the fitness is concave in each of them, it is least where each class is there with all that it may have, or not
@@ -155,7 +155,7 @@ def least_at_corners(fitness: Fitness, most: Ints, total: Ints, size: Ints) -> F
     return found
 
 
-def require_classes(fitness: Fitness, labels: Labels) -> None:
+def require_classes(fitness: Criterion, labels: Labels) -> None:
     """SettingsError if labels are no classes, and this fitness would take what is counted of them for such."""
     if not isinstance(labels, ClassLabels):
         name = type(fitness).__name__
@@ -164,24 +164,24 @@ def require_classes(fitness: Fitness, labels: Labels) -> None:
         )
 
 
-def sized_for(fitness: Fitness, grammar: Grammar) -> Grammar:
+def sized_for(fitness: Criterion, grammar: Grammar) -> Grammar:
     """The grammar, in which the size of a formula is what this fitness is to be given."""
     return grammar.counting_nodes if getattr(fitness, "size", None) == "nodes" else grammar
 
 
-def prepared(fitness: Fitness, grammar: Grammar, labels: Labels) -> Fitness:
+def prepared(fitness: Criterion, grammar: Grammar, labels: Labels) -> Criterion:
     """The fitness for formulas of this grammar as splits of records that have these labels."""
     own = getattr(fitness, "prepared", None)
     return fitness if own is None else own(grammar, labels)
 
 
-def fitness_at(fitness: Fitness, records: int) -> Fitness:
+def criterion_at(fitness: Criterion, records: int) -> Criterion:
     """The fitness at a node of this many records."""
     own = getattr(fitness, "at_node", None)
     return fitness if own is None else own(records)
 
 
-def gain_of(fitness: Fitness, total: Ints, size: int, reached: float) -> float:
+def gain_of(fitness: Criterion, total: Ints, size: int, reached: float) -> float:
     """By how much a split lowers the fitness of not splitting."""
     own = getattr(fitness, "unsplit", None)
     before = float(fitness(total[None, :], total, np.array([size]))[0]) if own is None else float(own(total))
@@ -213,7 +213,7 @@ def _split_bits(true, total, size, prices, unit, out):
 
 
 @dataclass(frozen=True)
-class Bits:
+class MDL:
     """The bits that encode the labels of both sides of a split, and the formula (minimum description length).
 
     Labels are encoded one after another, each predicted from those before it on its side (the Dirichlet-multinomial
@@ -248,11 +248,11 @@ class Bits:
         """
         return self.price * min(1.0, max(_LEAST, math.sqrt(records / _MANY)))
 
-    def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
+    def prepared(self, grammar: Grammar, labels: Labels) -> "MDLOf":
         """The criterion for formulas of this grammar as splits of records that have these labels."""
         require_classes(self, labels)
         weight = int(labels.totals().sum())
-        return BitsOf(
+        return MDLOf(
             self.price_for(len(labels)),
             self.tolerance,
             self.leniency,
@@ -265,7 +265,7 @@ class Bits:
 
 
 @dataclass(frozen=True, eq=False)
-class BitsOf:
+class MDLOf:
     """Bits for one grammar and one set of weights, scaled so that weights add up to the number of records."""
 
     price: float
@@ -287,7 +287,7 @@ class BitsOf:
         return out
 
     def least(self, most: Ints, total: Ints, size: Ints) -> Floats | None:
-        """See `Fitness`: the bits are concave in the weight of each class, because trigamma falls."""
+        """See `Criterion`: the bits are concave in the weight of each class, because trigamma falls."""
         return least_at_corners(self, most, total, size)
 
     def unsplit(self, total: Ints) -> float:
@@ -323,13 +323,13 @@ class TreeCost:
         return self.impurity * (total - float(np.sum(weights.astype(np.float64) ** 2)) / total) if total else 0.0
 
 
-def whole_of(fitness: Fitness, grammar: Grammar, labels: Labels, node: Labels | None = None) -> TreeCost:
+def whole_of(fitness: Criterion, grammar: Grammar, labels: Labels, node: Labels | None = None) -> TreeCost:
     """What trees of formulas of this grammar cost for all these records; SettingsError if the fitness does not say.
 
     `node`: the records of the node below which they grow, if that is not the root: impurity is a mean over these.
     """
     here = labels if node is None else node
-    if isinstance(fitness, Bits):
+    if isinstance(fitness, MDL):
         require_classes(fitness, labels)
         prices = fitness.price_for(len(labels)) * np.array(grammar.bits(LARGEST))
         return TreeCost(prices, 0.0, len(labels) / int(labels.totals().sum()), "bits")

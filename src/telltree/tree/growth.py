@@ -16,7 +16,7 @@ class Optimal:
     """Of all trees of up to `max_depth` levels over a pool of questions, the one that costs least as a whole.
 
     The tree is first grown greedily. The pool are its questions, and of what the searches of its nodes found the best
-    that answer differently. What a tree costs is the fitness, taken of all leaves and questions together: with `Bits`
+    that answer differently. What a tree costs is the fitness, taken of all leaves and questions together: with `MDL`
     the bits that tell the labels in all leaves, and the price of all formulas; with `GiniSize` the mean impurity of all
     leaves by their weight, and the size of all formulas. So the tree is never worse than the greedy one, and
     `Tree.optimum` says what was proved.

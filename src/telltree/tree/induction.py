@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from telltree.grammar import Grammar
 from telltree.panel import Panel, Schema
-from telltree.search import Auto, Found, Search
+from telltree.search import Auto, Search, SearchResult
 from telltree.search.search import Remember
 from telltree.search.state import State
-from telltree.tree.criterion import Bits, Fitness, sized_for
+from telltree.tree.criterion import MDL, Criterion, sized_for
 from telltree.tree.growth import LookAhead, Optimal
-from telltree.tree.out_of_core import local_bench
-from telltree.tree.split_search import Asking, Bench, Limits, NodeProgress, NodeTask, SplitResult
+from telltree.tree.out_of_core import local_backend
+from telltree.tree.split_search import Backend, Limits, NodeProgress, NodeTask, SplitResult, SplitSearch
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, Tree
 
@@ -75,10 +75,10 @@ class Interruption:
 # has one that does, in a file.
 
 
-class Ledger:
+class CheckpointStore:
     """Remembers nothing."""
 
-    def answer(self, task: NodeTask, asking: Asking) -> SplitResult | None:
+    def answer(self, task: NodeTask, split_search: SplitSearch) -> SplitResult | None:
         """What came of a node before; None if it must be asked."""
         return None
 
@@ -93,14 +93,14 @@ class Ledger:
         """Told what came of a node, unless that was cut short."""
 
 
-NO_LEDGER = Ledger()
+NO_CHECKPOINT = CheckpointStore()
 
 
 # ---- Induction: the paper's Algorithm 1, top-down, one search per node, as a queue of nodes still to be asked.
 
 logger = logging.getLogger("telltree")
-DEFAULT_SEARCH, DEFAULT_FITNESS = Auto(), Bits()
-MakeBench = Callable[[Panel, Grammar], Bench]
+DEFAULT_SEARCH, DEFAULT_CRITERION = Auto(), MDL()
+MakeBackend = Callable[[Panel, Grammar], Backend]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Induction:
 
     grammar: Grammar
     search: Search
-    fitness: Fitness
+    fitness: Criterion
     limits: Limits
     seed: int
     threads: int = 1
@@ -117,11 +117,11 @@ class Induction:
     centre: Collection[str] = ()
     """Columns whose constants a chosen formula may move to the middle of their gaps."""
     progress: Callable[[NodeProgress], None] | None = None
-    bench: MakeBench | None = None
+    backend: MakeBackend | None = None
     """What evaluates formulas, for a panel and a grammar; None: in this process, with `threads`."""
     nodes_at_once: int = 1
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
-    ledger: Ledger = NO_LEDGER
+    checkpoint_store: CheckpointStore = NO_CHECKPOINT
     """What was found out about nodes before, and where to keep what is found out now."""
     growth: Optimal | LookAhead | None = None
     """How the tree is grown; None: greedily, one question at a time."""
@@ -132,41 +132,41 @@ class Induction:
     as_derived: bool = False
     """Whether chosen formulas stay as the search derived them."""
 
-    def run(self, panel: Panel, labels: Labels) -> "Learned":
+    def run(self, panel: Panel, labels: Labels) -> "GrowthResult":
         """The tree for these records, and what the searches of its nodes found."""
         grammar = sized_for(self.fitness, self.grammar)
         with Interruption() as interruption:
-            asking = Asking(
+            split_search = SplitSearch(
                 panel, labels, grammar, self._search(), self.fitness, self.limits, self.seed, self.centre,
                 self.progress, lambda: interruption.asked, self.search.keep,
                 self.growth if isinstance(self.growth, LookAhead) else None, self.unknown, self.exact,
                 self.as_derived,
             )  # fmt: skip
-            benches = [bench for _ in range(self.nodes_at_once) for bench in self._benches(panel, grammar)]
+            backends = [backend for _ in range(self.nodes_at_once) for backend in self._backends(panel, grammar)]
 
-            def ask(task: NodeTask, bench: Bench) -> SplitResult:
-                answer = self.ledger.answer(task, asking)
+            def ask(task: NodeTask, backend: Backend) -> SplitResult:
+                answer = self.checkpoint_store.answer(task, split_search)
                 if answer is None:
-                    answer = asking.ask(task, bench, *self.ledger.under_way(task, bench.cuts))
+                    answer = split_search.ask(task, backend, *self.checkpoint_store.under_way(task, backend.cuts))
                     interruption.asked |= answer.interrupted  # by an exception; the other nodes stay leaves
                     if not interruption.asked:
-                        self.ledger.finished(task, answer)
+                        self.checkpoint_store.finished(task, answer)
                 return answer
 
-            answers = _all_answers(NodeTask(1, np.arange(len(panel))), ask, benches)
+            answers = _all_answers(NodeTask(1, np.arange(len(panel))), ask, backends)
             grown, optimum = answers, None
             if isinstance(self.growth, Optimal) and not interruption.asked:
                 from telltree.tree.optimal import regrown  # few trees are grown so
 
-                grown, optimum = regrown(answers, self.growth, asking, benches[0])
+                grown, optimum = regrown(answers, self.growth, split_search, backends[0])
         questions = sum(answer.question is not None for answer in grown.values())
         if interruption.asked:
             logger.warning("telltree: interrupted; the tree keeps the best splits found so far, %d of them", questions)
-        schema = Schema(replace(column, static=column.name in asking.static) for column in panel.schema.values())
-        tree = Tree(_grown(grown, asking), schema, asking.missing, panel.step, panel.how_read, optimum)
+        schema = Schema(replace(column, static=column.name in split_search.static) for column in panel.schema.values())
+        tree = Tree(_grown(grown, split_search), schema, split_search.missing, panel.step, panel.how_read, optimum)
         searches = {number: answer.search for number, answer in sorted(answers.items()) if answer.search is not None}
         useful = {number: found for number, found in searches.items() if found.best is not None}
-        return Learned(tree, useful, interruption.asked)
+        return GrowthResult(tree, useful, interruption.asked)
 
     def _search(self) -> Search:
         """The search, which also keeps what a pool of questions takes."""
@@ -174,59 +174,59 @@ class Induction:
             return self.search
         return replace(self.search, keep=max(self.search.keep, self.growth.pool))
 
-    def _benches(self, panel: Panel, grammar: Grammar) -> list[Bench]:
+    def _backends(self, panel: Panel, grammar: Grammar) -> list[Backend]:
         """A bench, as often as nodes are asked about side by side: one, where each has some seconds for itself."""
-        make = self.bench or (lambda panel, grammar: local_bench(panel, grammar, self.threads))
-        bench = make(panel, grammar)
-        return [bench] * (bench.nodes_at_once if self.search.seconds is None else 1)
+        make = self.backend or (lambda panel, grammar: local_backend(panel, grammar, self.threads))
+        backend = make(panel, grammar)
+        return [backend] * (backend.nodes_at_once if self.search.seconds is None else 1)
 
 
-class Learned(NamedTuple):
+class GrowthResult(NamedTuple):
     """What induction returns: the whole tree, which may be pruned; `searches` by node number."""
 
     tree: Tree
-    searches: dict[int, Found]
+    searches: dict[int, SearchResult]
     interrupted: bool
 
 
-Ask = Callable[[NodeTask, Bench], SplitResult]
+Ask = Callable[[NodeTask, Backend], SplitResult]
 
 
-def _all_answers(first: NodeTask, ask: Ask, benches: Sequence[Bench]) -> dict[int, SplitResult]:
+def _all_answers(first: NodeTask, ask: Ask, backends: Sequence[Backend]) -> dict[int, SplitResult]:
     """The results of a node and all below it, by node number; as many at once as there are benches."""
-    if len(benches) == 1:
+    if len(backends) == 1:
         answers, pending = dict[int, SplitResult](), [first]
         while pending:
             task = pending.pop()
-            answers[task.number] = ask(task, benches[0])
+            answers[task.number] = ask(task, backends[0])
             pending += reversed(task.below(answers[task.number]))
         return answers
-    return _answers_side_by_side(first, ask, benches)
+    return _answers_side_by_side(first, ask, backends)
 
 
-def _answers_side_by_side(first: NodeTask, ask: Ask, benches: Sequence[Bench]) -> dict[int, SplitResult]:
+def _answers_side_by_side(first: NodeTask, ask: Ask, backends: Sequence[Backend]) -> dict[int, SplitResult]:
     """The same with a thread pool, one thread per bench; of one that serves several nodes there are as many."""
-    answers, pending, free = dict[int, SplitResult](), [first], list(benches)
-    running: dict[Future[SplitResult], tuple[NodeTask, Bench]] = {}
-    with ThreadPoolExecutor(len(benches)) as pool:
+    answers, pending, free = dict[int, SplitResult](), [first], list(backends)
+    running: dict[Future[SplitResult], tuple[NodeTask, Backend]] = {}
+    with ThreadPoolExecutor(len(backends)) as pool:
         while pending or running:
             while pending and free:
-                task, bench = pending.pop(), free.pop()
-                running[pool.submit(ask, task, bench)] = task, bench
+                task, backend = pending.pop(), free.pop()
+                running[pool.submit(ask, task, backend)] = task, backend
             for done in wait(running, return_when=FIRST_COMPLETED).done:
-                task, bench = running.pop(done)
-                free.append(bench)
+                task, backend = running.pop(done)
+                free.append(backend)
                 answers[task.number] = done.result()
                 pending += reversed(task.below(answers[task.number]))
     return answers
 
 
-def _grown(answers: dict[int, SplitResult], asking: Asking) -> Node | Leaf:
+def _grown(answers: dict[int, SplitResult], split_search: SplitSearch) -> Node | Leaf:
     """Build the tree from all answers, from the leaves upwards."""
     made: dict[int, Node | Leaf] = {}
     for number, answer in sorted(answers.items(), reverse=True):
         if answer.question is None:
             made[number] = answer.leaf
         else:
-            made[number] = asking.node(answer, made.pop(2 * number), made.pop(2 * number + 1))
+            made[number] = split_search.node(answer, made.pop(2 * number), made.pop(2 * number + 1))
     return made[1]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from telltree.engine.evaluator import OfPopulations
 from telltree.grammar import Derivation
 from telltree.grammar.derivation import Population
-from telltree.search import Found
+from telltree.search import SearchResult
 from telltree.tree.branch_and_bound import Pool, best_two_levels
 from telltree.tree.criterion import TreeCost
 from telltree.tree.target import Labels
@@ -101,7 +101,14 @@ def _logs(records: int, classes: int) -> NDArray[np.float64]:
 
 
 def best_ahead(
-    first: Derivation, found: Found, most: int, engine: OfPopulations, labels: Labels, *, whole: TreeCost, least: int
+    first: Derivation,
+    found: SearchResult,
+    most: int,
+    evaluator: OfPopulations,
+    labels: Labels,
+    *,
+    whole: TreeCost,
+    least: int,
 ) -> Derivation | None:
     """Of `first` and the best that were found, up to `most`, the question that costs least with those below it.
 
@@ -109,7 +116,7 @@ def best_ahead(
     """
 
     def truth_of(derivations: Sequence[Derivation]) -> Bools:
-        return engine.truth(Population.of(derivations, first.grammar.has_random_constants))
+        return evaluator.truth(Population.of(derivations, first.grammar.has_random_constants))
 
     candidates = list(dict.fromkeys([first, *(one.derivation for one in found.runners_up)]))
     questions = pooled(candidates, truth_of, most, least)

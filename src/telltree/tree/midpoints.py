@@ -13,8 +13,8 @@ from telltree.engine.instructions import GREATER, LESS
 from telltree.grammar.default_language import roundest
 from telltree.logic import Expression, Number, Type
 from telltree.logic.operators import COMPARISONS, EQUAL, IMPLIES, NOT, TURNING_BACK, Operator
-from telltree.tree.criterion import Fitness
-from telltree.tree.objective import checked_fitness
+from telltree.tree.criterion import Criterion
+from telltree.tree.objective import checked_values
 from telltree.tree.target import Labels
 
 # ---- Centring: constants of a chosen formula move to the middle of the gap in which the formula makes the same split.
@@ -210,12 +210,12 @@ _ROUNDS = 5
 class Splits:
     """Judges splits of the records of a node by formulas of one size."""
 
-    def __init__(self, labels: Labels, fitness: Fitness, size: int, min_members: int = 0) -> None:
+    def __init__(self, labels: Labels, fitness: Criterion, size: int, min_samples_leaf: int = 0) -> None:
         groups, worth = labels.groups()
         own = np.column_stack(groups).astype(np.int64)
         self._worth: Ints = own if worth is None else own @ worth
         """What each record counts for."""
-        self._totals, self._fitness, self._size, self._least = labels.totals(), fitness, size, max(1, min_members)
+        self._totals, self._fitness, self._size, self._least = labels.totals(), fitness, size, max(1, min_samples_leaf)
 
     @property
     def tolerance(self) -> float:
@@ -235,7 +235,7 @@ class Splits:
 
     def _judged(self, counts: Ints, members: Ints) -> Floats:
         size = np.full(len(members), self._size)
-        fitness = checked_fitness(self._fitness(counts, self._totals, size), len(members))
+        fitness = checked_values(self._fitness(counts, self._totals, size), len(members))
         fewest = np.minimum(members, len(self._worth) - members)
         return np.where((fewest >= self._least) & np.isfinite(fitness), fitness, np.inf)
 

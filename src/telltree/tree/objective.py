@@ -13,7 +13,7 @@ from telltree.grammar.derivation import Population
 from telltree.search import Scores
 from telltree.text import counted
 from telltree.tree.class_target import ClassLabels
-from telltree.tree.criterion import Fitness
+from telltree.tree.criterion import Criterion
 from telltree.tree.target import Labels
 
 # ---- Samples of records, by which a search can judge most of its formulas where records are many.
@@ -48,7 +48,7 @@ def sample_of(labels: Labels, seed: int) -> Sample | None:
     return Sample(np.sort(np.concatenate(parts)), stands)
 
 
-def stake_of(labels: Labels) -> float:
+def budget_weight_of(labels: Labels) -> float:
     """How much there is to tell of records: how many there are, and if they have classes how mixed these are (Gini)."""
     if not isinstance(labels, ClassLabels):
         return float(len(labels))
@@ -74,21 +74,21 @@ class SplitObjective:
 
     def __init__(
         self,
-        engine: OfPopulations,
+        evaluator: OfPopulations,
         labels: Labels,
-        fitness: Fitness,
-        min_members: int = 0,
+        fitness: Criterion,
+        min_samples_leaf: int = 0,
         *,
         part: Callable[[NDArray[np.int64]], OfPopulations] | None = None,
         stands: NDArray[np.int64] | None = None,
     ) -> None:
         """`part`: what evaluates formulas on some records; `stands`: for how many records each of a class stands,
         if these are a sample."""
-        self._engine, self._labels, self._fitness, self._part = engine, labels, fitness, part
+        self._engine, self._labels, self._fitness, self._part = evaluator, labels, fitness, part
         groups, self._worth = labels.groups()
-        self._masks = engine.masks(groups)
+        self._masks = evaluator.masks(groups)
         self._totals = labels.totals()
-        self._least, self._by_class = max(1, min_members), self._worth is None
+        self._least, self._by_class = max(1, min_samples_leaf), self._worth is None
         self._is_sample = stands is not None
         if stands is not None:
             self._totals = self._totals * stands
@@ -145,14 +145,14 @@ class SplitObjective:
 
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
         tally = self._engine.evaluate(population, wanted, self._masks)
-        found = checked_fitness(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
+        found = checked_values(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
         fitness = np.array(found, np.float64)
         members = self._expected(tally.counts) if self._is_sample and self._by_class else tally.members
         _refuse(fitness, members, self._least)
         return Scores(fitness, tally.answer, tally.size)
 
 
-def checked_fitness(fitness: Any, formulas: int) -> NDArray[np.float64]:
+def checked_values(fitness: Any, formulas: int) -> NDArray[np.float64]:
     """The fitness; SettingsError if it is not one number for each formula."""
     found = np.asarray(fitness)
     if found.shape != (formulas,) or found.dtype.kind not in "fiub":

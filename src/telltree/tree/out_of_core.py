@@ -26,8 +26,8 @@ from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.panel.disk_arrays import allow_files, rest
 from telltree.text import counted, size_said
-from telltree.tree.shards import Message, Places, Shard, ShardedBench, answered, even_bounds
-from telltree.tree.split_search import Bench, LocalBench
+from telltree.tree.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.tree.split_search import Backend, LocalBackend
 
 logger = logging.getLogger("telltree")
 _ATOMS = 2048  # planes to reckon with if a grammar does not number its atoms
@@ -46,11 +46,11 @@ class Turns(Places):
         super().__init__(bounds)
         allow_files(_FILES * (len(bounds) - 1))
         signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
-        self._benches = [
-            LocalBench(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
+        self._backends = [
+            LocalBackend(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
             for low, high in pairwise(bounds)
         ]
-        self._shards = [Shard(bench) for bench in self._benches]
+        self._shards = [Shard(backend) for backend in self._backends]
         self._at_work = 0
         self._backwards = False
 
@@ -61,7 +61,7 @@ class Turns(Places):
         for place in reversed(places) if self._backwards else places:
             number = messages[place].shard
             if number != self._at_work:
-                self._benches[self._at_work].rest()
+                self._backends[self._at_work].rest()
                 self._at_work = number
             answers[place] = answered(self._shards[number], messages[place])
         self._backwards = not self._backwards
@@ -74,7 +74,7 @@ class Shares:
 
     bounds: list[int]
     """The first record of each shard, and one past the last."""
-    planes: int
+    bitsets: int
     """What the planes of a shard may take."""
     memory: int
     """The most memory that the process takes, as far as can be told before."""
@@ -85,11 +85,11 @@ class Shares:
     def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "Shares":
         """As many shards as are needed for the process to take `most` bytes of memory, or a little more if that is not
         `firm`."""
-        taken = _memory_now() + _beside_planes(panel)
+        taken = _memory_now() + _beside_bitsets(panel)
         atoms = int(grammar.tables.atoms[0]) or _ATOMS
         longest = np.sort(panel.lengths)[::-1][::LANES]  # of each block
-        plane = 8 * int((-(-longest // VECTOR) * VECTOR).sum())
-        whole = 2 * atoms * plane + 8 * panel.steps * len(panel.schema)  # planes of all, of a node, and numbers
+        bitset = 8 * int((-(-longest // VECTOR) * VECTOR).sum())
+        whole = 2 * atoms * bitset + 8 * panel.steps * len(panel.schema)  # planes of all, of a node, and numbers
         fewest = whole * min(1.0, _FEWEST / max(1, panel.steps))
         if firm and most < taken + fewest:
             raise SettingsError(
@@ -98,7 +98,7 @@ class Shares:
             )
         bounds = even_bounds(panel, math.ceil(whole / max(fewest, most - taken)))
         largest = np.add.reduceat(panel.lengths, bounds[:-1]).max() / panel.steps  # the share of all steps
-        return cls(bounds, int(4 * atoms * plane * largest) + 1, int(taken + whole * largest), 2 * atoms * plane)
+        return cls(bounds, int(4 * atoms * bitset * largest) + 1, int(taken + whole * largest), 2 * atoms * bitset)
 
     def __str__(self) -> str:
         folder, shards = tempfile.gettempdir(), len(self.bounds) - 1
@@ -109,7 +109,7 @@ class Shares:
         )
 
 
-def local_bench(
+def local_backend(
     panel: Panel,
     grammar: Grammar,
     threads: int = 1,
@@ -117,7 +117,7 @@ def local_bench(
     *,
     firm: bool = True,
     quiet: bool = False,
-) -> Bench:
+) -> Backend:
     """What evaluates formulas in this process: on all records at once where their planes fit, else in turns.
 
     `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
@@ -126,22 +126,22 @@ def local_bench(
     """
     atoms = int(grammar.tables.atoms[0])
     if max_memory is None and not panel.on_disk:
-        plane = panel.steps / LANES * 8
-        if atoms * plane <= usual_memory(panel):  # of two atoms, one is often the complement of the other
-            return LocalBench(panel, grammar, threads)
-        most = _memory_now() + _beside_planes(panel) + usual_memory(panel)
+        bitset = panel.steps / LANES * 8
+        if atoms * bitset <= usual_memory(panel):  # of two atoms, one is often the complement of the other
+            return LocalBackend(panel, grammar, threads)
+        most = _memory_now() + _beside_bitsets(panel) + usual_memory(panel)
     else:
         most = _physical_memory() // 2 if max_memory is None else max_memory
     shares = Shares.of(panel, grammar, most, firm=firm and max_memory is not None)
     if not quiet and (max_memory is not None or panel.on_disk):
         logger.warning("telltree: learning takes %s", shares)
     if len(shares.bounds) == 2 and not panel.on_disk:  # nobody has to wait
-        return LocalBench(panel, grammar, threads, memory=shares.planes)
-    places = Turns(panel, grammar, shares.bounds, threads=threads, memory=shares.planes)
-    return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
+        return LocalBackend(panel, grammar, threads, memory=shares.bitsets)
+    places = Turns(panel, grammar, shares.bounds, threads=threads, memory=shares.bitsets)
+    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
 
-def _beside_planes(panel: Panel) -> int:
+def _beside_bitsets(panel: Panel) -> int:
     """The bytes that learning takes beside the planes and numbers of its records."""
     signals = min(SIGNALS, 8 * _SIGNALS_A_COLUMN * len(panel.schema) * panel.steps)
     return _SEARCH + signals + _A_RECORD * len(panel)

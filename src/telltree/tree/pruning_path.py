@@ -82,13 +82,13 @@ class Pruning:
         return told if self.score is None else f"{told}, {Measured(*self.score[:2])}"
 
 
-class Front(tuple[Pruning, ...]):
+class PruningPath(tuple[Pruning, ...]):
     """The trees of the front, the smallest first; printed, a table with one line each."""
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, tree: Tree) -> "Front":
+    def of(cls, tree: Tree) -> "PruningPath":
         """The trees that are left of this one as the price goes up."""
         unit = tree.unit
         steps, price = [Pruning(tree, 0.0)], 0.0
@@ -104,13 +104,13 @@ class Front(tuple[Pruning, ...]):
         larger = (replace(step, worth=smaller.price) for smaller, step in pairwise(steps))
         return cls([steps[0], *larger])
 
-    def scored(self, scores: Sequence[TreeScore]) -> "Front":
+    def scored(self, scores: Sequence[TreeScore]) -> "PruningPath":
         """The same trees, with their scores."""
-        return Front(replace(step, score=score) for step, score in zip(self, scores, strict=True))
+        return PruningPath(replace(step, score=score) for step, score in zip(self, scores, strict=True))
 
-    def taken(self, place: int, tree: Tree) -> "Front":
+    def taken(self, place: int, tree: Tree) -> "PruningPath":
         """The same trees, of which that in this place was taken, and became the model's own tree."""
-        return Front(replace(step, own=tree if step is self[place] else None) for step in self)
+        return PruningPath(replace(step, own=tree if step is self[place] else None) for step in self)
 
     @property
     def whole(self) -> Tree:
@@ -121,7 +121,7 @@ class Front(tuple[Pruning, ...]):
         """The place of the largest tree with at most this many leaves."""
         return max(place for place, step in enumerate(self) if step.leaves <= leaves)
 
-    def beside(self, tree: Tree) -> tuple["Front", Pruning | None]:
+    def beside(self, tree: Tree) -> tuple["PruningPath", Pruning | None]:
         """The front with a model's own tree in its place, by size, and that step; None if it does not belong to this
         front.
 
@@ -133,7 +133,7 @@ class Front(tuple[Pruning, ...]):
             return self, None
         own = replace(self[place], tree=tree)
         others = (*self[:place], *self[place + 1 :])
-        return Front(sorted([*others, own], key=lambda step: step.leaves)), own
+        return PruningPath(sorted([*others, own], key=lambda step: step.leaves)), own
 
     def place_of(self, tree: Tree) -> int | None:
         """The place of the tree that a model's own was made of: the smallest that asks all it asks, and predicts alike.
@@ -218,7 +218,7 @@ def equals_merged(tree: Tree, price: float) -> Tree:
     return replace(tree, root=below(tree.root))
 
 
-def between(steps: Front) -> list[float]:
+def between(steps: PruningPath) -> list[float]:
     """A price inside the range of each step, in order: the geometric mean of its ends, as prices are ratios."""
     prices = [math.sqrt(lower.price * upper.price) for upper, lower in pairwise(steps)]
     return [math.inf, *prices]

@@ -1,6 +1,6 @@
 """Settling: where the answer to a question is unknown, a record goes where more records of the node went.
 
-`SettledFormulas` and `SettledPopulations` stand before the evaluators of a node and answer for formulas as they will be
+`RoutedFormulas` and `RoutedPopulations` stand before the evaluators of a node and answer for formulas as they will be
 asked, so that whoever searches, chooses, trims and centres formulas knows nothing of unknown answers. What mentions no
 column that misses values goes straight to the engine; the rest is evaluated twice, as it surely and as it possibly is.
 """
@@ -27,7 +27,7 @@ from telltree.tree.target import Labels
 _AT_A_TIME = 1 << 24  # answers, a byte each, that are in memory together
 
 
-class Settled(NamedTuple):
+class RoutedTruth(NamedTuple):
     """A formula as it is asked of the records of a node."""
 
     asked: Expression
@@ -39,14 +39,14 @@ class Settled(NamedTuple):
     """Records whose answer is unknown."""
 
 
-class SettledFormulas:
+class RoutedFormulas:
     """An evaluator of formulas as they are asked of the records of a node, which have these labels."""
 
     def __init__(self, formulas: OfFormulas, labels: Labels) -> None:
         self._formulas, self._records = formulas, len(labels)
         self._weights = np.ones(len(labels)) if labels.weights is None else labels.weights.astype(np.float64)
 
-    def settled(self, formulas: Sequence[Expression]) -> list[Settled]:
+    def settled(self, formulas: Sequence[Expression]) -> list[RoutedTruth]:
         """What becomes of each."""
         pairs = [bounds(e) for e in formulas]
         truth = self._formulas.truth([bound for pair in pairs for bound in pair])
@@ -55,7 +55,7 @@ class SettledFormulas:
         unknown = np.count_nonzero(possible & ~sure, axis=1)
         answers = np.where(goes[:, None], possible, sure)
         found = zip(pairs, goes.tolist(), answers, unknown.tolist(), strict=True)
-        return [Settled(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
+        return [RoutedTruth(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
 
     def _asked(self, formulas: Sequence[Expression]) -> list[Expression]:
         return [one.asked for one in self.settled(formulas)]
@@ -88,11 +88,11 @@ class SettledFormulas:
         """On which side each record is."""
         return np.array([one.truth for one in self.settled(formulas)])
 
-    def margins(
+    def robustness(
         self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
         """The smallest margin of each."""
-        return self._formulas.margins(self._asked(formulas), cutoff, of_a_shard)
+        return self._formulas.robustness(self._asked(formulas), cutoff, of_a_shard)
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
         """The values of a signal."""
@@ -110,14 +110,14 @@ class _Groups(NamedTuple):
     rows: NDArray[np.int64]
 
 
-class SettledPopulations:
-    """The same for populations of a grammar; only formulas with a column that is `doubtful` may be unknown."""
+class RoutedPopulations:
+    """The same for populations of a grammar; only formulas with a column that is `may_be_missing` may be unknown."""
 
     def __init__(
-        self, engine: OfPopulations, formulas: SettledFormulas, grammar: Grammar, doubtful: Collection[str]
+        self, evaluator: OfPopulations, formulas: RoutedFormulas, grammar: Grammar, may_be_missing: Collection[str]
     ) -> None:
-        self._engine, self._formulas, self._grammar = engine, formulas, grammar
-        self._doubtful = np.array([_may_be_unknown(rule.template, doubtful) for rule in grammar.rules])
+        self._engine, self._formulas, self._grammar = evaluator, formulas, grammar
+        self._may_be_missing = np.array([_may_be_unknown(rule.template, may_be_missing) for rule in grammar.rules])
 
     @property
     def schema(self) -> Schema:
@@ -132,9 +132,9 @@ class SettledPopulations:
     def evaluate(self, formulas: Population, wanted: NDArray[np.int64], masks: _Groups) -> Tally:
         """Count the records of each group on the true side."""
         used = np.arange(formulas.rules.shape[1]) < formulas.lengths[wanted, None]
-        doubtful = (self._doubtful[formulas.rules[wanted]] & used).any(axis=1)
+        may_be_missing = (self._may_be_missing[formulas.rules[wanted]] & used).any(axis=1)
         tally = self._engine.evaluate(formulas, wanted, masks.masks)  # which for the doubtful is replaced
-        for rows in self._parts(np.flatnonzero(doubtful)):
+        for rows in self._parts(np.flatnonzero(may_be_missing)):
             derivations = [formulas.derivation(int(i), self._grammar) for i in wanted[rows]]
             truth = self._formulas.truth([derivation.expression for derivation in derivations])
             true = np.count_nonzero(truth, axis=1)
@@ -156,11 +156,11 @@ class SettledPopulations:
         """On which side each record is."""
         return self._formulas.truth(self._expressions(formulas))
 
-    def margins(
+    def robustness(
         self, formulas: Population, cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
         """The smallest margin of each."""
-        return self._formulas.margins(self._expressions(formulas), cutoff, of_a_shard)
+        return self._formulas.robustness(self._expressions(formulas), cutoff, of_a_shard)
 
     def _expressions(self, population: Population) -> list[Expression]:
         return [population.derivation(i, self._grammar).expression for i in range(len(population.lengths))]
@@ -177,7 +177,7 @@ class SettledPopulations:
         return self._engine.reach(conditions, masks.masks)
 
 
-class SettledObjective:
+class RoutedObjective:
     """An objective for a search which knows no bounds: those that there are take unknown for false."""
 
     def __init__(self, objective: SplitObjective) -> None:
@@ -192,10 +192,10 @@ class SettledObjective:
         return self._objective(population, wanted)
 
 
-def _may_be_unknown(template: Expression, doubtful: Collection[str]) -> bool:
+def _may_be_unknown(template: Expression, may_be_missing: Collection[str]) -> bool:
     """Whether a formula with this part may be unknown: a user's function may return missing values of its own."""
     functions = any(isinstance(e.head, UserFunction) for e in template.walk())
-    return functions or any(name in doubtful for name in template.attributes())
+    return functions or any(name in may_be_missing for name in template.attributes())
 
 
 def _hash(answers: NDArray[np.bool_]) -> int:

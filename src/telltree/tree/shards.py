@@ -18,7 +18,7 @@ from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
 from telltree.logic import Expression
 from telltree.panel import Panel, Schema
-from telltree.tree.split_search import Bench
+from telltree.tree.split_search import Backend
 
 # ---- A shard of the records, which stays where they are: it answers questions about formulas for the node at hand.
 
@@ -63,13 +63,13 @@ class NotOpenError(LookupError):
 class Shard:
     """Some records, and evaluators for the nodes at hand."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
         self._open: OrderedDict[int, tuple[AnyEvaluator[Any], list[Masks]]] = OrderedDict()
 
     def open(self, opening: Opening) -> None:
         """Make ready for questions about a node."""
-        evaluator: AnyEvaluator[Any] = getattr(self._bench, opening.form)(opening.members, opening.before)
+        evaluator: AnyEvaluator[Any] = getattr(self._backend, opening.form)(opening.members, opening.before)
         self._open[opening.node] = evaluator, [evaluator.masks(groups) for groups in opening.masks]
         while len(self._open) > _NODES_KEPT:
             self._open.popitem(last=False)
@@ -80,7 +80,7 @@ class Shard:
             raise NotOpenError
         self._open.move_to_end(call.node)
         evaluator, masks = self._open[call.node]
-        self._bench.spreads.update(call.spread)
+        self._backend.spreads.update(call.spread)
         if call.question == "masks":
             masks.append(evaluator.masks(*call.given))
             return None
@@ -133,7 +133,7 @@ def answered(shard: Shard, message: Message) -> Any:
         return answered(shard, message._replace(open_first=True))
 
 
-class ShardedBench:
+class ShardedBackend:
     """Evaluates formulas for nodes whose records are in several shards."""
 
     def __init__(self, places: Places, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]) -> None:
@@ -142,7 +142,7 @@ class ShardedBench:
         self.spreads: dict[Expression, float] = {}
         self.serial, self._lock = count(), threading.Lock()
 
-    def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
+    def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
         """What evaluates populations on these records."""
         return _PopulationShards(self, members, before, "engine")
 
@@ -174,15 +174,15 @@ class _NodeShards(abc.ABC, Generic[F]):
     All are asked alike, and their answers are joined in the order of the shards, so that nothing depends on time.
     """
 
-    def __init__(self, bench: ShardedBench, members: NDArray[np.int64], before: int, form: Form) -> None:
-        bounds = bench.places.bounds
+    def __init__(self, backend: ShardedBackend, members: NDArray[np.int64], before: int, form: Form) -> None:
+        bounds = backend.places.bounds
         cuts = np.searchsorted(members, bounds).tolist()
         own = [(k, low, high) for k, (low, high) in enumerate(pairwise(cuts)) if low < high]
-        self.schema, self._bench, self._node, self._known = bench.schema, bench, next(bench.serial), False
+        self.schema, self._backend, self._node, self._known = backend.schema, backend, next(backend.serial), False
         self._shards = [k for k, _, _ in own]
         self._parts = [slice(low, high) for _, low, high in own]  # of the node's records, those of each shard
         self._openings = [
-            Opening(self._node, form, members[low:high] - bounds[k], before + bench.places.blocks[k])
+            Opening(self._node, form, members[low:high] - bounds[k], before + backend.places.blocks[k])
             for k, low, high in own
         ]
 
@@ -194,7 +194,7 @@ class _NodeShards(abc.ABC, Generic[F]):
             for shard, its, opening in zip(self._shards, givens, self._openings, strict=True)
         ]
         self._known = True
-        return self._bench.places.ask(messages)
+        return self._backend.places.ask(messages)
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
         """Groups of records to count. They stay with the shards; what is handed out is their number."""
@@ -219,10 +219,10 @@ class _NodeShards(abc.ABC, Generic[F]):
         found: NDArray[np.bool_] = np.concatenate(self._each("truth", formulas), axis=1)
         return found
 
-    def margins(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
+    def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records; exact if it is no less than `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
-        spread = {signal: self._bench.spread(signal) for signal in signals}
+        spread = {signal: self._backend.spread(signal) for signal in signals}
         found: NDArray[np.float64] = np.min(self._each("margins", formulas, cutoff, True, spread=spread), axis=0)
         return found
 
@@ -263,7 +263,7 @@ class _PopulationShards(_NodeShards[Population]):
         return Population(np.ascontiguousarray(rules[:, :width]), constants[:, :width], lengths, names)
 
     def _expressions(self, formulas: Population) -> Sequence[Expression]:
-        grammar = self._bench.grammar
+        grammar = self._backend.grammar
         return [formulas.derivation(i, grammar).expression for i in range(len(formulas.lengths))]
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from telltree.engine import Formula
 from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.evaluator import OfFormulas, OfPopulations
-from telltree.engine.formulas import Formulas
-from telltree.engine.population import Engine
+from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.population import PopulationEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.three_valued import settled
 from telltree.engine.trace import signals_of
@@ -24,16 +24,16 @@ from telltree.grammar.derivation import Population
 from telltree.logic import Expression
 from telltree.logic.operators import AND, IMPLIES, NOT, OR
 from telltree.panel import Panel
-from telltree.panel.usable import doubtful, unchanging
-from telltree.search import Found, Progress, Search
+from telltree.panel.usable import may_be_missing, unchanging
+from telltree.search import Progress, Search, SearchResult
 from telltree.search.archive import Candidate
 from telltree.search.search import Objective, Remember
 from telltree.search.state import State
-from telltree.tree.criterion import LARGEST, Fitness, fitness_at, gain_of, prepared
+from telltree.tree.criterion import LARGEST, Criterion, criterion_at, gain_of, prepared
 from telltree.tree.growth import LookAhead
 from telltree.tree.midpoints import Splits, best_thresholds, centred
-from telltree.tree.objective import SplitObjective, stake_of
-from telltree.tree.routing import SettledFormulas, SettledObjective, SettledPopulations
+from telltree.tree.objective import SplitObjective, budget_weight_of
+from telltree.tree.routing import RoutedFormulas, RoutedObjective, RoutedPopulations
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, RunnerUp, Unknown
 
@@ -45,7 +45,7 @@ _SHORT = 0.05  # seconds; after a shorter part, four times as many are done befo
 class Ties(NamedTuple):
     """What decides between formulas that tie: a criterion, how many levels are below, and whether time is up."""
 
-    criterion: Fitness
+    criterion: Criterion
     levels: int
     late: Callable[[], bool]
 
@@ -55,7 +55,9 @@ class Ties(NamedTuple):
         return getattr(self.criterion, "shorter_first", False)
 
 
-def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels, by: Ties) -> tuple[Derivation, float]:
+def chosen(
+    found: SearchResult, evaluator: OfPopulations, grammar: Grammar, labels: Labels, by: Ties
+) -> tuple[Derivation, float]:
     """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell kinds of
     records apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
     then the smallest; then by text. Or the first that was found, if the criterion says so.
@@ -64,21 +66,21 @@ def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels
     assert found.best is not None
     if getattr(by.criterion, "ties", None) == "first":
         first = Population.of([found.best.derivation], grammar.has_random_constants)
-        return found.best.derivation, float(engine.margins(first)[0])
-    ties, size = _rivals(found.ties, engine, labels, by)
+        return found.best.derivation, float(evaluator.robustness(first)[0])
+    ties, size = _rivals(found.ties, evaluator, labels, by)
     brief = _brief(found, labels, by.criterion, size)
     if brief is not None:
-        ties, _ = _rivals(brief, engine, labels, by)
-    margins = _margins(engine, ties, by.late)
-    widest = np.flatnonzero(margins == margins.max())
+        ties, _ = _rivals(brief, evaluator, labels, by)
+    robustness = _robustness(evaluator, ties, by.late)
+    widest = np.flatnonzero(robustness == robustness.max())
     derivations = [ties.derivation(int(i), grammar) for i in widest]
-    return min(derivations, key=lambda d: (len(d), str(d))), float(margins.max())
+    return min(derivations, key=lambda d: (len(d), str(d))), float(robustness.max())
 
 
-def _rivals(tied: Population, engine: OfPopulations, labels: Labels, by: Ties) -> tuple[Population, int]:
+def _rivals(tied: Population, evaluator: OfPopulations, labels: Labels, by: Ties) -> tuple[Population, int]:
     """Those of some formulas between which margins decide, and the size of the smallest."""
     kinds = labels.kinds()
-    tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.masks(kinds))
+    tally = evaluator.evaluate(tied, np.arange(len(tied.lengths)), evaluator.masks(kinds))
     rivals = _with_room(tally.counts, np.array([np.count_nonzero(kind) for kind in kinds], np.int64), by.levels)
     least = int(tally.size[rivals].min())
     if by.shorter_first:
@@ -86,7 +88,7 @@ def _rivals(tied: Population, engine: OfPopulations, labels: Labels, by: Ties) -
     return tied.take(rivals), least
 
 
-def _brief(found: Found, labels: Labels, criterion: Fitness, size: int) -> Population | None:
+def _brief(found: SearchResult, labels: Labels, criterion: Criterion, size: int) -> Population | None:
     """The formulas of the smallest size that are nearly as good as the best, if the criterion has a leniency; None if
     they are not smaller than `size`. Formulas below the criterion's `brief` size are not considered.
     """
@@ -103,15 +105,15 @@ def _brief(found: Found, labels: Labels, criterion: Fitness, size: int) -> Popul
     return None
 
 
-def _margins(engine: OfPopulations, ties: Population, late: Callable[[], bool]) -> NDArray[np.float64]:
+def _robustness(evaluator: OfPopulations, ties: Population, late: Callable[[], bool]) -> NDArray[np.float64]:
     """The margins of formulas, of which only the widest need be exact; −1 for those not computed when it gets late."""
-    margins, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
-    while done < len(margins) and not (done and late()):
-        part, began = np.arange(done, min(done + at_a_time, len(margins))), time.monotonic()
-        margins[part] = engine.margins(ties.take(part), cutoff=max(0.0, margins.max()))
+    robustness, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
+    while done < len(robustness) and not (done and late()):
+        part, began = np.arange(done, min(done + at_a_time, len(robustness))), time.monotonic()
+        robustness[part] = evaluator.robustness(ties.take(part), cutoff=max(0.0, robustness.max()))
         done += len(part)
         at_a_time *= 4 if time.monotonic() - began < _SHORT else 1
-    return margins
+    return robustness
 
 
 def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
@@ -174,13 +176,13 @@ def _shorter(e: Expression) -> Iterator[Expression]:
 class Limits:
     """When a node stays a leaf, beside when its records leave nothing to tell apart.
 
-    max_depth: branches from the root. min_members: records that each side of a split must have. min_gain: by how much
-    a split must lower the fitness (None: any split will do). prevent_same_label: refuse splits whose sides predict
+    max_depth: branches from the root. min_samples_leaf: records that each side of a split must have. min_gain: by how
+    much a split must lower the fitness (None: any split will do). prevent_same_label: refuse splits whose sides predict
     the same.
     """
 
     max_depth: int = 6
-    min_members: int = 1
+    min_samples_leaf: int = 1
     min_gain: float | None = None
     prevent_same_label: bool = False
 
@@ -236,7 +238,7 @@ class Question(NamedTuple):
     false: NDArray[np.int64]
     fitness: float
     gain: float
-    margin: float
+    robustness: float
     said: ShownFormula | None = None
     """How it is said, if answers may be unknown."""
 
@@ -245,7 +247,7 @@ class SplitResult(NamedTuple):
     """The result for a node: the leaf that it is without a question, and the question, if one is worth asking."""
 
     leaf: Leaf
-    search: Found | None = None
+    search: SearchResult | None = None
     question: Question | None = None
 
     @property
@@ -254,14 +256,14 @@ class SplitResult(NamedTuple):
         return self.search is not None and self.search.interrupted
 
 
-class Bench(Protocol):
+class Backend(Protocol):
     """Evaluators for nodes, wherever the records are."""
 
     @property
     def nodes_at_once(self) -> int:
         """Nodes that it is worth asking about side by side."""
 
-    def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
+    def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
         """An evaluator of populations on these records.
 
         `before`: of a shard, the blocks of records in the shards that come first.
@@ -279,7 +281,7 @@ class Bench(Protocol):
         """The records before which all are cut into shards: hashes can be compared only where these are the same."""
 
 
-class LocalBench:
+class LocalBackend:
     """A bench for records in memory: its nodes share planes, and so do the nodes of its parts."""
 
     nodes_at_once = 1
@@ -289,7 +291,7 @@ class LocalBench:
         panel: Panel,
         grammar: Grammar,
         threads: int = 1,
-        part_of: "tuple[LocalBench, NDArray[np.int64]] | None" = None,
+        part_of: "tuple[LocalBackend, NDArray[np.int64]] | None" = None,
         *,
         memory: int | None = None,
         signals: int | None = None,
@@ -301,9 +303,9 @@ class LocalBench:
         known = None if part_of is None else part_of[0]._signals
         self._signals: Signals = signals_of(panel, known, memory=signals)
 
-    def part(self, members: NDArray[np.int64]) -> "LocalBench":
+    def part(self, members: NDArray[np.int64]) -> "LocalBackend":
         """A bench for some of the records, to learn another tree from them."""
-        return LocalBench(self._panel[members], self._grammar, self._threads, (self, members), memory=self._memory)
+        return LocalBackend(self._panel[members], self._grammar, self._threads, (self, members), memory=self._memory)
 
     @property
     def spreads(self) -> dict[Expression, float]:
@@ -315,7 +317,7 @@ class LocalBench:
         """None, for all are here."""
         return np.empty(0, np.int64)
 
-    def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
+    def evaluator(self, members: NDArray[np.int64], before: int = 0) -> PopulationEvaluator:
         """What evaluates populations on these records, with the planes of all."""
         whole, own = (self, members) if self._part_of is None else (self._part_of[0], self._part_of[1][members])
         everything = whole is self and len(members) == len(self._panel)
@@ -323,20 +325,22 @@ class LocalBench:
         found.before = before
         return found
 
-    def formulas(self, members: NDArray[np.int64], before: int = 0) -> Formulas:
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> FormulaEvaluator:
         """What evaluates formulas as they stand on these records."""
         whole = self if self._part_of is None else self._part_of[0]
-        return Formulas(
+        return FormulaEvaluator(
             self._panel[members], self._signals, memory=self._memory, before=before, room=self._room, like=whole._whole
         )
 
     @cached_property
-    def _whole(self) -> Engine:
+    def _whole(self) -> PopulationEvaluator:
         return self._engine(self._panel)
 
-    def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
+    def _engine(
+        self, panel: Panel, part_of: tuple[PopulationEvaluator, NDArray[np.int64]] | None = None
+    ) -> PopulationEvaluator:
         rules, tables = self._grammar.rules, self._grammar.tables
-        return Engine(
+        return PopulationEvaluator(
             panel, rules, tables, self._signals, memory=self._memory, threads=self._threads, part_of=part_of,
             room=self._room,
         )  # fmt: skip
@@ -349,24 +353,24 @@ class LocalBench:
 class _Here(NamedTuple):
     """What judges formulas at one node."""
 
-    engine: OfPopulations
+    evaluator: OfPopulations
     objective: SplitObjective
     tried_by: Objective
     """The same, for a search, which may make use of all that it knows."""
-    criterion: Fitness
+    criterion: Criterion
     late: Callable[[], bool]
     """Whether the rest of the work at the node must be cut short."""
 
 
 @dataclass(frozen=True)
-class Asking:
+class SplitSearch:
     """How to find the question of a node, for all nodes of one tree."""
 
     panel: Panel
     labels: Labels
     grammar: Grammar
     search: Search
-    fitness: Fitness
+    fitness: Criterion
     limits: Limits
     seed: int
     centre: Collection[str]
@@ -385,13 +389,13 @@ class Asking:
     """Whether a chosen formula stays as the search derived it."""
 
     @cached_property
-    def _criterion(self) -> Fitness:
+    def _criterion(self) -> Criterion:
         return prepared(self.fitness, self.grammar, self.labels)
 
     @cached_property
-    def _stake(self) -> float:
+    def _budget_weight(self) -> float:
         """How much there is to tell of all records."""
-        return stake_of(self.labels)
+        return budget_weight_of(self.labels)
 
     @cached_property
     def _naming(self) -> list[float]:
@@ -401,7 +405,7 @@ class Asking:
     @cached_property
     def missing(self) -> frozenset[str]:
         """Columns that have missing or infinite values."""
-        return doubtful(self.panel)
+        return may_be_missing(self.panel)
 
     @cached_property
     def static(self) -> frozenset[str]:
@@ -409,21 +413,21 @@ class Asking:
         return unchanging(self.panel)
 
     def ask(
-        self, task: NodeTask, bench: Bench, state: State | None = None, remember: Remember | None = None
+        self, task: NodeTask, backend: Backend, state: State | None = None, remember: Remember | None = None
     ) -> SplitResult:
         """What comes of a node; `state` and `remember` are handed to its search."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
-        leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, limits.min_members)
+        leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, limits.min_samples_leaf)
         if self.stop() or labels.settled or task.depth >= limits.max_depth or too_few:
             return SplitResult(leaf)
-        here = self._here(task, bench)
+        here = self._here(task, backend)
         found = self.search.run(
             self.grammar,
             here.tried_by,
             _seed(self.seed, task.number),
             self._report(task),
             tolerance=getattr(here.criterion, "tolerance", 0.0),
-            stake=stake_of(labels) / self._stake,
+            budget_weight=budget_weight_of(labels) / self._budget_weight,
             stop=self.stop,
             state=state,
             remember=remember,
@@ -433,55 +437,61 @@ class Asking:
         if found.best is None:
             return SplitResult(leaf, found)
         ties = Ties(here.criterion, limits.max_depth - task.depth - 1, here.late)
-        best, margin = chosen(found, here.engine, self.grammar, labels, ties)
+        best, robustness = chosen(found, here.evaluator, self.grammar, labels, ties)
         found = replace(found, runners_up=_with_chosen(best, found.runners_up, here.objective))
         if self.look_ahead is not None and ties.levels:
             ahead = self._ahead(best, found, self.look_ahead.pool, task, here)
-            return SplitResult(leaf, found, None if ahead is None else self.question(ahead, task, bench))
-        asked = self._asked(best, margin, task, here)
+            return SplitResult(leaf, found, None if ahead is None else self.question(ahead, task, backend))
+        asked = self._asked(best, robustness, task, here)
         if not self._worth(here.criterion, asked):
             return SplitResult(leaf, found)
-        return SplitResult(leaf, found, self._kept(asked, task, bench, here))
+        return SplitResult(leaf, found, self._kept(asked, task, backend, here))
 
-    def question(self, found: Derivation, task: NodeTask, bench: Bench) -> Question:
+    def question(self, found: Derivation, task: NodeTask, backend: Backend) -> Question:
         """What a node asks if that is to be this formula, whatever it is worth."""
-        here = self._here(task, bench)
+        here = self._here(task, backend)
         alone = Population.of([found], self.grammar.has_random_constants)
-        asked = self._asked(found, float(here.engine.margins(alone)[0]), task, here)
-        return self._kept(asked, task, bench, here)
+        asked = self._asked(found, float(here.evaluator.robustness(alone)[0]), task, here)
+        return self._kept(asked, task, backend, here)
 
-    def _ahead(self, best: Derivation, found: Found, pool: int, task: NodeTask, here: _Here) -> Derivation | None:
+    def _ahead(
+        self, best: Derivation, found: SearchResult, pool: int, task: NodeTask, here: _Here
+    ) -> Derivation | None:
         """The question that is best together with those below it."""
         from telltree.tree.criterion import whole_of
         from telltree.tree.look_ahead import best_ahead  # few trees are grown so
 
-        labels, least = self.labels[task.members], self.limits.min_members
+        labels, least = self.labels[task.members], self.limits.min_samples_leaf
         whole = whole_of(self.fitness, self.grammar, self.labels, labels)
-        return best_ahead(best, found, pool, here.engine, labels, whole=whole, least=least)
+        return best_ahead(best, found, pool, here.evaluator, labels, whole=whole, least=least)
 
-    def _here(self, task: NodeTask, bench: Bench) -> _Here:
+    def _here(self, task: NodeTask, backend: Backend) -> _Here:
         late, labels = self._lateness(), self.labels[task.members]
-        criterion = fitness_at(self._criterion, len(task.members))
-        engine: OfPopulations = bench.engine(task.members)
+        criterion = criterion_at(self._criterion, len(task.members))
+        evaluator: OfPopulations = backend.evaluator(task.members)
         unsure = self.unknown and bool(self.missing or self.grammar.functions)
         if unsure:
-            formulas = SettledFormulas(bench.formulas(task.members), labels)
-            engine = SettledPopulations(engine, formulas, self.grammar, self.missing)
+            formulas = RoutedFormulas(backend.formulas(task.members), labels)
+            evaluator = RoutedPopulations(evaluator, formulas, self.grammar, self.missing)
         objective = SplitObjective(
-            engine, labels, criterion, self.limits.min_members, part=lambda some: bench.engine(task.members[some])
+            evaluator,
+            labels,
+            criterion,
+            self.limits.min_samples_leaf,
+            part=lambda some: backend.evaluator(task.members[some]),
         )
-        return _Here(engine, objective, SettledObjective(objective) if unsure else objective, criterion, late)
+        return _Here(evaluator, objective, RoutedObjective(objective) if unsure else objective, criterion, late)
 
-    def _asked(self, found: Derivation, margin: float, task: NodeTask, here: _Here) -> Question:
+    def _asked(self, found: Derivation, robustness: float, task: NodeTask, here: _Here) -> Question:
         """The question as it was found."""
         alone = Population.of([found], self.grammar.has_random_constants)
-        truth, fitness = here.engine.truth(alone)[0], float(here.objective(alone, np.arange(1)).fitness[0])
+        truth, fitness = here.evaluator.truth(alone)[0], float(here.objective(alone, np.arange(1)).fitness[0])
         gain = gain_of(here.criterion, self.labels[task.members].totals(), len(found), fitness)
         return Question(
-            Formula(found.expression), found, task.members[truth], task.members[~truth], fitness, gain, margin
+            Formula(found.expression), found, task.members[truth], task.members[~truth], fitness, gain, robustness
         )
 
-    def _worth(self, criterion: Fitness, asked: Question) -> bool:
+    def _worth(self, criterion: Criterion, asked: Question) -> bool:
         """Whether a split is made."""
         limits = self.limits
         least = getattr(criterion, "least_gain", None) if limits.min_gain is None else limits.min_gain
@@ -500,7 +510,7 @@ class Asking:
         end = math.inf if given is None else begun + given + max(1.0, 0.04 * given)
         return lambda: self.stop() or time.monotonic() >= end
 
-    def _kept(self, asked: Question, task: NodeTask, bench: Bench, here: _Here) -> Question:
+    def _kept(self, asked: Question, task: NodeTask, backend: Backend, here: _Here) -> Question:
         """The question with the formula to keep, and its margin.
 
         Parts that decide nothing for these records are dropped, and constants move to the best gap, and to its middle,
@@ -508,9 +518,9 @@ class Asking:
         """
         if self.as_derived and not self.unknown:
             return asked
-        formulas, found, late = bench.formulas(task.members), asked.found.expression, here.late
+        formulas, found, late = backend.formulas(task.members), asked.found.expression, here.late
         if self.unknown:
-            formulas = SettledFormulas(formulas, self.labels[task.members])
+            formulas = RoutedFormulas(formulas, self.labels[task.members])
             if self.as_derived:
                 return asked._replace(said=self._said(found, formulas))
         kept = trimmed(found, formulas, late)
@@ -518,10 +528,10 @@ class Asking:
             asked, kept = self._exactly(asked, kept, task, formulas, here)
         kept = centred(kept, formulas, self.centre, late)
         if kept != found:
-            asked = asked._replace(formula=Formula(kept), margin=float(formulas.margins([kept])[0]))
-        return asked._replace(said=self._said(kept, formulas)) if isinstance(formulas, SettledFormulas) else asked
+            asked = asked._replace(formula=Formula(kept), robustness=float(formulas.robustness([kept])[0]))
+        return asked._replace(said=self._said(kept, formulas)) if isinstance(formulas, RoutedFormulas) else asked
 
-    def _said(self, kept: Expression, formulas: SettledFormulas) -> ShownFormula:
+    def _said(self, kept: Expression, formulas: RoutedFormulas) -> ShownFormula:
         """The formula or its complement, whichever reads better, in normal form; as it stands if that would send some
         records elsewhere: where both sides are as many, the side of unknown answers depends on what is called yes.
         """
@@ -537,7 +547,7 @@ class Asking:
     ) -> tuple[Question, Expression]:
         """The question and its formula with constants where it is fittest; as before if it is not worth asking then."""
         labels = self.labels[task.members]
-        splits = Splits(labels, here.criterion, len(asked.found), self.limits.min_members)
+        splits = Splits(labels, here.criterion, len(asked.found), self.limits.min_samples_leaf)
         moved = best_thresholds(kept, formulas, self.centre, splits, here.late)
         if moved == kept:
             return asked, kept
@@ -556,7 +566,7 @@ class Asking:
         asked, search = answer.question, answer.search
         assert asked is not None
         node = Node(
-            asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
+            asked.formula, true, false, asked.fitness, asked.gain, asked.robustness,
             naming=self._naming[min(asked.found.expression.terminals, LARGEST)],
         )  # fmt: skip
         if search is not None:

@@ -12,7 +12,7 @@ from telltree.engine.trace import signals_of
 from telltree.logic import Expression, Type
 from telltree.logic.operators import COMPARISONS, Operator
 from telltree.panel import ColumnType, Panel, Schema
-from telltree.panel.usable import doubtful
+from telltree.panel.usable import may_be_missing
 from telltree.tree.target import Labels
 from telltree.tree.tree import Tree
 
@@ -40,7 +40,7 @@ class Training:
     @classmethod
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
         """What to keep of these records."""
-        missing = tuple(sorted(doubtful(panel) if tree.missing is None else tree.missing))
+        missing = tuple(sorted(may_be_missing(panel) if tree.missing is None else tree.missing))
         hashed = fingerprint(panel, labels)
         return cls(panel.schema, seed, hashed, missing, _spread(panel, tree))
 

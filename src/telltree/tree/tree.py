@@ -192,13 +192,13 @@ class Node:
     fitness: float = 0.0
     gain: float = 0.0
     """By how much the split lowers the fitness of not splitting at all."""
-    margin: float = 0.0
+    robustness: float = 0.0
     """How far the nearest training record is from the other side, in standard deviations."""
     runners_up: tuple[RunnerUp, ...] = ()
     found: Formula | None = None
     """The formula as the search found it, if it was shortened, centred or complemented since."""
     naming: float = 0.0
-    """The bits that name the formula among those of the grammar that are no larger; see `telltree.tree.Bits`."""
+    """The bits that name the formula among those of the grammar that are no larger; see `telltree.tree.MDL`."""
     by_size: tuple[RunnerUp, ...] = ()
     """The best formula of each size that is fitter than all smaller ones, the smallest first."""
     proof: Proof | None = None

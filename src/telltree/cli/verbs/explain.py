@@ -11,7 +11,7 @@ from telltree.errors import DataError
 from telltree.text import alike, counted
 
 if TYPE_CHECKING:
-    from telltree.explain import Turn
+    from telltree.explain import PathStep
     from telltree.panel import Panel
     from telltree.tree.tree import Tree
 
@@ -32,14 +32,14 @@ def explain(
     Example:
       telltree explain model.json flights.csv --id flight --time t --record 17
     """
-    from telltree.explain import way_of
+    from telltree.explain import path_of
     from telltree.models import load_model
 
     loaded = load_model(model, functions_in(functions))
     tree, training = loaded.tree, loaded.training
     panel, _ = read_sources(source, as_learnt(source, data, tree), training.schema)
     place = position_of(panel, record)
-    turns = way_of(tree, panel, place, reference=training.spread, style=style)
+    turns = path_of(tree, panel, place, reference=training.spread, style=style)
     category = int(tree.apply(panel[[place]])[0])
     summary = tree.summaries[category - 1]
     headline = _headline(tree, category, panel[[place]]) if style == "plain" else None
@@ -83,7 +83,7 @@ def position_of(panel: "Panel", record: str) -> int:
     raise DataError(f"there is no record {record!r} among {counted(len(ids), 'record')}, such as {', '.join(near)}")
 
 
-def _told(turn: "Turn") -> str:
+def _told(turn: "PathStep") -> str:
     """A branch in English and as a formula, and when and how clearly it was decided, if that can be said."""
     from telltree.explain.evidence import how_decided
 

@@ -80,7 +80,7 @@ class TreeOptions:
     max_depth: Annotated[
         int | None, _number("Most branches from root to leaf; by default what suits the number of records.")
     ] = None
-    min_members: Annotated[
+    min_samples_leaf: Annotated[
         int | None, _number("Records that each side of a split must have; by default what suits their number.")
     ] = None
     min_gain: Annotated[float | None, _number("By how much a split must lower the fitness.")] = None
@@ -321,7 +321,7 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
     given: dict[str, Any] = {
         "grammar": None if options.grammar is None else _text_of(options.grammar),
         "max_depth": options.max_depth,
-        "min_members": options.min_members,
+        "min_samples_leaf": options.min_samples_leaf,
         "centre": options.centre,
         "as_derived": options.as_derived or None,
     }
