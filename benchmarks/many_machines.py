@@ -29,8 +29,8 @@ from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.trace import signals_of
 from telltree.estimators import classifier
 from telltree.scale import dask as on_cluster
-from telltree.tree.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
-from telltree.tree.split_search import LocalBackend
+from telltree.scale.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.tree.backend import LocalBackend
 
 COLUMNS = 10
 PLANES = 4 << 30

@@ -23,9 +23,9 @@ from telltree.engine.trace import Walker, signals_of
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
+from telltree.scale.out_of_core import Turns
+from telltree.scale.shards import ShardedBackend
 from telltree.tree import Node
-from telltree.tree.out_of_core import Turns
-from telltree.tree.shards import ShardedBackend
 
 _GARBAGE = np.frombuffer(random.Random(0).randbytes(1 << 22), np.uint8)
 """As much as is filled: of larger arrays, such as memory that is reserved for planes, only the beginning."""

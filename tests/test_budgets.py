@@ -16,8 +16,8 @@ from telltree.grammar import Grammar
 from telltree.grammar.default_language import cuts, roundest
 from telltree.search import GeneticProgramming, MonteCarlo, Scores
 from telltree.search import search as searching
-from telltree.tree.midpoints import centred
-from telltree.tree.split_search import trimmed
+from telltree.tree.split_search import without_idle_parts
+from telltree.tree.thresholds import centred
 
 PANEL = Panel.from_arrays([np.array([[float(i)], [i + 0.5]]) for i in range(20)], columns=["x"])
 GRAMMAR = Grammar.parse("A ::= F(V)\nV ::= V and V | x < grid(200) | x > grid(200)", PANEL)
@@ -90,7 +90,7 @@ def test_a_formula_that_is_cut_short_answers_as_before(looks):
     formula = Formula.parse("F(x > 7.01 and x > 3) and not F(x > 15.9)", PANEL.schema)
     turn = itertools.count()
     formulas = FormulaEvaluator(PANEL)
-    shorter = trimmed(formula.expression, formulas, lambda: next(turn) >= looks)
+    shorter = without_idle_parts(formula.expression, formulas, lambda: next(turn) >= looks)
     moved = centred(shorter, formulas, {"x"}, lambda: next(turn) >= looks)
     assert Formula(moved)(PANEL).tolist() == formula(PANEL).tolist()
     if not looks:
@@ -98,7 +98,7 @@ def test_a_formula_that_is_cut_short_answers_as_before(looks):
 
 
 def test_the_gaps_beyond_all_values_have_middles_too():
-    from telltree.tree.midpoints import ConstantPlace, _Gap
+    from telltree.tree.thresholds import ConstantPlace, _Gap
 
     panel = Panel.from_arrays([np.arange(5_000.0)[:, None]], columns=["x"])
     formula = Formula.parse("F(x > 4998.01)", panel.schema).expression

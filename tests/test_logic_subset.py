@@ -10,7 +10,7 @@ from telltree.engine.atoms import Atom
 from telltree.engine.formulas import FormulaEvaluator, signals_of
 from telltree.engine.population import PopulationEvaluator
 from telltree.grammar.derivation import Population
-from telltree.tree.split_search import LocalBackend
+from telltree.tree.backend import LocalBackend
 
 PANEL, LABELS = gaps()
 GRAMMAR = Grammar.generic(PANEL)

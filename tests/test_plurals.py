@@ -5,7 +5,7 @@ import pytest
 
 from telltree import Column, Formula, Panel, Schema, ask
 from telltree.explain import english
-from telltree.tree.out_of_core import Shares
+from telltree.scale.out_of_core import Shares
 from telltree.tree.tree import Optimum
 
 SCHEMA = Schema([Column("x", "real")])

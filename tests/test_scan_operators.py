@@ -20,8 +20,8 @@ from telltree.grammar.derivation import Population
 from telltree.logic import OPERATORS
 from telltree.panel import disk_arrays
 from telltree.panel import panel as panels
-from telltree.tree.out_of_core import Turns
-from telltree.tree.shards import ShardedBackend
+from telltree.scale.out_of_core import Turns
+from telltree.scale.shards import ShardedBackend
 
 FORMULAS = 3  # for each operator
 RECORDS = 140

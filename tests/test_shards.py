@@ -12,12 +12,12 @@ from strategies import Column, panel_of
 
 from telltree import MDL, Auto, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
 from telltree.engine.formulas import FormulaEvaluator, signals_of
+from telltree.scale.out_of_core import Turns
+from telltree.scale.shards import Places, Shard, ShardedBackend, answered
 from telltree.tree import objective
+from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 from telltree.tree.induction import Induction
-from telltree.tree.out_of_core import Turns
-from telltree.tree.shards import Places, Shard, ShardedBackend, answered
-from telltree.tree.split_search import Limits, LocalBackend
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from telltree import DataWarning, Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.engine.formulas import FormulaEvaluator
-from telltree.tree.midpoints import centred, roundest
+from telltree.tree.thresholds import centred, roundest
 
 
 def panel_of_peaks(peaks, **more):

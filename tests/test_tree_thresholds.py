@@ -23,8 +23,8 @@ from telltree import (
 from telltree.engine.formulas import FormulaEvaluator
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 from telltree.tree.induction import Induction
-from telltree.tree.midpoints import Splits, best_thresholds
 from telltree.tree.split_search import Limits
+from telltree.tree.thresholds import Splits, best_thresholds
 
 # A formula with one constant, and what it says of a record's x, its truth value b, and the constant.
 SAYINGS = {

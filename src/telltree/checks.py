@@ -47,19 +47,19 @@ MOST_KEPT = 100_000
 
 def require_positive(name: str, value: object) -> None:
     """SettingsError unless the setting is a number above 0."""
-    if not (_is_number(value) and value > 0):  # type: ignore[operator]
+    if not (is_number(value) and value > 0):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a number of more than 0, got {value!r}")
 
 
 def require_not_negative(name: str, value: object) -> None:
     """SettingsError unless the setting is a number of at least 0, and not infinite."""
-    if not (_is_number(value) and 0 <= value < math.inf):  # type: ignore[operator]
+    if not (is_number(value) and 0 <= value < math.inf):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a number of at least 0, got {value!r}")
 
 
 def require_share(name: str, value: object) -> None:
     """SettingsError unless the setting is a probability or share."""
-    if not (_is_number(value) and 0 <= value <= 1):  # type: ignore[operator]
+    if not (is_number(value) and 0 <= value <= 1):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a number between 0 and 1, got {value!r}")
 
 
@@ -70,5 +70,6 @@ def require_experiment(name: object) -> None:
         raise SettingsError(f"the paper's experiments are {' and '.join(map(repr, known))}, got {name!r}")
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """True if this is a real number, infinite ones included."""
     return isinstance(value, Real) and not math.isnan(value)

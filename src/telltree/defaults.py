@@ -1,13 +1,7 @@
 """The defaults that the estimator and the command line share, so that both learn the same tree of the same data."""
 
-from typing import Literal
-
-ThresholdsName = Literal["centred", "exact"]
-
 DEFAULT_SEARCH = "auto"
 """The name of the search that `search=None` stands for."""
 FOLDS = 5
 """In how many folds the command line judges a tree."""
 RANDOM_STATE = 0
-SIMPLICITY = 1.0
-THRESHOLDS: ThresholdsName = "centred"

@@ -13,6 +13,7 @@ from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import Category
 from telltree.panel import Panel
 from telltree.text import counted
+from telltree.tree import Greedy
 
 COLUMNS = (
     *("vert_rate_1", "vert_rate_2", "abs_alt_diff"),
@@ -36,7 +37,9 @@ def encounters() -> tuple[Panel, NDArray[Any]]:
 
 def fit(panel: Panel, ends: NDArray[Any]) -> GrammarTreeClassifier:
     """The demo's tree: three questions deep, without small leaves."""
-    model = GrammarTreeClassifier(GRAMMAR, max_depth=3, min_samples_leaf=10, prevent_same_label=True, random_state=0)
+    model = GrammarTreeClassifier(
+        GRAMMAR, growth=Greedy(prevent_same_label=True), max_depth=3, min_samples_leaf=10, random_state=0
+    )
     return model.fit(panel, ends)
 
 

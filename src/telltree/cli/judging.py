@@ -118,8 +118,8 @@ def class_weights(given: list[str] | None) -> dict[str, float] | str | None:
     return _by_class(given, _WEIGHT)
 
 
-def recall_floors(given: list[str] | None) -> dict[str, float] | None:
-    """The value of --recall, by the text of each class; SettingsError if it cannot be read."""
+def least_recalls(given: list[str] | None) -> dict[str, float] | None:
+    """The value of --min-recall, by the text of each class; SettingsError if it cannot be read."""
     return _by_class(given, _RECALL) if given else None
 
 
@@ -146,7 +146,7 @@ class _Number(NamedTuple):
 
 
 _WEIGHT = _Number("--class-weight", "weight", "balanced, or a class and its weight such as bad=4", math.inf)
-_RECALL = _Number("--recall", "recall", "a class and a share such as bad=.95", 1.0)
+_RECALL = _Number("--min-recall", "recall", "a class and a share such as bad=.95", 1.0)
 
 
 def _by_class(given: list[str], of: _Number) -> dict[str, float]:

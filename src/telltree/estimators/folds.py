@@ -72,7 +72,7 @@ def _most(codes: NDArray[np.int64], groups: Any) -> int:
     return min(several)
 
 
-# ---- Cross-validation of a front: how well each of its trees would do on unseen records.
+# ---- Cross-validation of a pruning path: how well each of its trees would do on unseen records.
 
 Floats = NDArray[np.float64]
 Learn = Callable[[int], GrowthResult]
@@ -92,7 +92,7 @@ class Validation:
     scores: tuple[TreeScore, ...]
     """How well each tree did on the records that were held out."""
     chosen: int
-    """The step of the front whose tree is the model's."""
+    """The step of the pruning path whose tree is the model's."""
 
     @property
     def probabilities(self) -> Floats:
@@ -109,15 +109,15 @@ def validate(
     *,
     folds: Sequence[Fold],
     simplicity: float,
-    floors: Mapping[Any, float] = MappingProxyType({}),
+    min_recall: Mapping[Any, float] = MappingProxyType({}),
 ) -> Validation | None:
-    """Learn a tree in each fold, prune it as the trees of the front were, and try it on the records held out.
+    """Learn a tree in each fold, prune it as the trees of the pruning path were, and try it on the records held out.
 
     The chosen tree is the smallest whose balanced accuracy is below the best one's by at most `simplicity` standard
     errors of the difference. Balanced accuracy is how often a tree is right about the records of a class, averaged over
     the classes. Accuracy would not tell a tree that finds a rare class from one that never predicts it. The Brier score
     would not take a tree that is right more often but too sure of it, as all are whose leaves have few records. Each
-    tree reaches the `floors` for the recall of classes on the records that it has learnt from. None if learning was
+    tree reaches the least recall of classes on the records that it was learned from. None if learning was
     interrupted.
     """
     prices, classes = between(steps), len(labels.target.classes)
@@ -129,7 +129,7 @@ def validate(
         own = PruningPath.of(learned.tree)
         for step, price in enumerate(prices):
             tree = own.at_price(price)
-            chances[step, test] = probabilities(with_recall(tree, floors) if floors else tree, panel[test])
+            chances[step, test] = probabilities(with_recall(tree, min_recall) if min_recall else tree, panel[test])
     right = chances.argmax(axis=2) == labels.codes
     scores = _scores(right, labels, np.concatenate([test for _, test in folds]))
     return Validation(tuple(folds), chances, right, scores, _smallest(scores, simplicity))

@@ -1,10 +1,10 @@
-"""GrammarForestClassifier: many trees, each of other records, that predict together."""
+"""GrammarForestClassifier: many trees, each learned from other records, that predict together."""
 
 import logging
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,23 +16,23 @@ from sklearn.utils.validation import check_is_fitted
 from telltree.errors import SettingsError, warn
 from telltree.estimators.classifier import GrammarTreeClassifier, generator_of, importances
 from telltree.estimators.folds import probabilities
-from telltree.estimators.inputs import TrainingData, TrainingSet, read_given, read_known, remember
+from telltree.estimators.inputs import TrainingData, TrainingSet, read_known, read_training_data, remember
 from telltree.estimators.parameters import check_forest, check_tree_of_forest
 from telltree.estimators.scorecard import Scorecard
 from telltree.explain import Style
 from telltree.explain.asked import Asked, joint_schema
 from telltree.grammar import Grammar
-from telltree.panel import Schema
+from telltree.panel import Panel, Schema
 from telltree.panel.leaks import warn_of_leaks
 from telltree.panel.usable import may_be_missing, unchanging
 from telltree.scale.dask import Cluster
+from telltree.scale.out_of_core import local_backend
 from telltree.scale.processes import finished, processes_for, stop
 from telltree.search import GeneticProgramming
 from telltree.text import counted
 from telltree.tree import Leaf, Node
-from telltree.tree.induction import Interruption
-from telltree.tree.out_of_core import local_backend
-from telltree.tree.split_search import LocalBackend
+from telltree.tree.backend import Backend, LocalBackend
+from telltree.tree.induction import Interruption, Run
 from telltree.tree.training import Training, fingerprint
 from telltree.tree.tree import Tree
 
@@ -40,67 +40,72 @@ if TYPE_CHECKING:
     from telltree.models import ForestModel
 
 
-# ---- The trees of a forest: which records each of them learns from, and what it says of the others.
+logger = logging.getLogger("telltree")
+Floats = NDArray[np.float64]
+_AT_ONCE = 5
+"""The most trees of one task: they share bitsets, which may take as long to make as a tree to grow."""
+
+
+# ---- The trees of a forest: each learns from some of the records, and is judged by the others.
 #
 # A tree depends on the seed of the forest and on its own number alone, not on when, where or after which others it
 # grows.
 
 SHARE = 0.632
-"""Of the records that a tree learns from: about as many different ones as a bootstrap has, and none of them twice."""
+"""The share of the records that a tree learns from: as many as a bootstrap has different ones."""
 
 
-class Grown(NamedTuple):
+class ForestTree(NamedTuple):
     """A tree of a forest."""
 
     tree: Tree
-    chances: NDArray[np.float64]
-    """The probability of each class for each record that it has not learnt from, in their order."""
+    chances: Floats
+    """The probability of each class for each record that it was not learned from, in their order."""
     interrupted: bool
 
 
 @dataclass(frozen=True)
-class Ground:
-    """What all trees of a forest have in common."""
+class ForestSetup:
+    """Everything that the trees of a forest share."""
 
     classifier: "GrammarTreeClassifier"
-    """How each is learnt."""
     training: TrainingSet
     seed: int
     grammar: Grammar | None
-    """None if each tree has a language of its own."""
+    """None if each tree has a grammar of its own."""
     groups: NDArray[np.int64] | None
-    """Records of one group are learnt from together, or not at all."""
+    """All records of a group are in the training part of a tree, or none is."""
 
     def draw(self, number: int) -> tuple[NDArray[np.int64], int]:
-        """The records that a tree learns from, by their places, and the seed of its searches."""
-        chance = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
+        """The positions of the records that a tree learns from, and the seed of its searches."""
+        random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
         units = len(self.training.labels) if self.groups is None else int(self.groups.max()) + 1
-        drawn = np.sort(chance.choice(units, max(1, round(SHARE * units)), replace=False))
+        drawn = np.sort(random.choice(units, max(1, round(SHARE * units)), replace=False))
         members = drawn if self.groups is None else np.flatnonzero(np.isin(self.groups, drawn))
-        return members, int(chance.integers(2**31 - 1))
+        return members, int(random.integers(2**31 - 1))
 
-    def unseen(self, number: int) -> NDArray[np.int64]:
-        """The records that a tree does not learn from."""
-        return np.setdiff1d(np.arange(len(self.training.labels)), self.draw(number)[0])
+    def out_of_bag(self, number: int) -> NDArray[np.int64]:
+        """The positions of the records that a tree does not learn from."""
+        return np.setdiff1d(np.arange(len(self.training.labels)), self.draw(number)[0], assume_unique=True)
 
-    def grown(self, numbers: Sequence[int], *, quiet: bool) -> Iterator[tuple[int, Grown]]:
-        """Trees one after the other, each with its number; if they have the same grammar, they share planes, and unless
-        it is `quiet`, the memory that large records take is told once.
-        """
-        panel = self.training.panel
-        threads = self.classifier.threads
-        grammar = None if self.grammar is None else self.classifier.searched(self.grammar)
-        backend = None if grammar is None else local_backend(panel, grammar, threads, quiet=quiet)
+    def grow(self, numbers: Sequence[int], *, quiet: bool) -> Iterator[tuple[int, ForestTree]]:
+        """Grow trees one after the other; if they have one grammar, they share bitsets."""
+        panel, classifier = self.training.panel, self.classifier
+        local, shared = partial(local_backend, threads=classifier.threads), None
+        if self.grammar is not None:
+            shared = local(panel, classifier.sized(self.grammar), quiet=quiet)
         for number in numbers:
             members, seed = self.draw(number)
-            shared = backend.part(members) if isinstance(backend, LocalBackend) else None
-            learned = self.classifier.learn_part(self.training.part(members), seed, self.grammar, shared)
-            tree, others = self._told_as_all(_bare(learned.tree)), self.unseen(number)
+            run = Run(partial(local, quiet=True))
+            if isinstance(shared, LocalBackend):
+                run = Run(partial(_given, shared.part(members)))
+            result = classifier.grow_for_forest(self.training.part(members), seed, self.grammar, run)
+            tree, others = self._with_facts_of_all(_bare(result.tree)), self.out_of_bag(number)
             chances = probabilities(tree, panel[others]) if len(others) else np.empty((0, len(tree.target.parts)))
-            yield number, Grown(tree, chances, learned.interrupted)
+            yield number, ForestTree(tree, chances, result.interrupted)
 
-    def _told_as_all(self, tree: Tree) -> Tree:
-        """The tree with what is known of all records: which columns miss values, and which do not change."""
+    def _with_facts_of_all(self, tree: Tree) -> Tree:
+        """The tree with the columns that miss values, or do not change, among all records."""
         return replace(tree, schema=Schema(self._schema[name] for name in tree.schema), missing=self._missing)
 
     @cached_property
@@ -114,13 +119,17 @@ class Ground:
         return may_be_missing(self.training.panel)
 
 
-def grow_some(numbers: Sequence[int], ground: Ground) -> list[tuple[int, Grown]]:
+def _given(backend: Backend, panel: Panel, grammar: Grammar) -> Backend:
+    return backend
+
+
+def grow_some(numbers: Sequence[int], setup: ForestSetup) -> list[tuple[int, ForestTree]]:
     """In another process: some of the trees."""
-    return list(ground.grown(numbers, quiet=True))
+    return list(setup.grow(numbers, quiet=True))
 
 
 def _bare(tree: Tree) -> Tree:
-    """The tree without what its searches met on the way, of which nobody reads fifty times as much."""
+    """The tree without the side results of its searches: nobody reads those of fifty trees."""
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
@@ -131,12 +140,7 @@ def _bare(tree: Tree) -> Tree:
     return replace(tree, root=below(tree.root))
 
 
-# ---- GrammarForestClassifier: many trees, each of other records, that predict together.
-
-logger = logging.getLogger("telltree")
-Floats = NDArray[np.float64]
-_AT_ONCE = 5
-"""Trees of one task at most: they share planes, which may take as long to make as a tree to grow."""
+# ---- The estimator.
 
 
 class ForestProgress(NamedTuple):
@@ -151,50 +155,50 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    tree: how each tree is learnt, a GrammarTreeClassifier; None for one with the usual settings, but with
-        GeneticProgramming(), which takes less time: of many trees, nobody asks what was proved. Its `random_state` and
-        `progress` are the forest's affair, and `n_jobs` are threads for each tree. It has neither `cv` nor `recall`,
-        which are about a single tree.
-    n_estimators: how many trees.
+    estimator: how each tree is learned, a GrammarTreeClassifier; None for one with default settings, but with
+        GeneticProgramming(), which takes less time: proofs are of no use in many trees. Its `random_state` and
+        `callback` are ignored for the forest's, and `n_jobs` are threads for each tree. It has neither `cv` nor
+        `min_recall`, which are about a single tree.
+    n_estimators: the number of trees.
     random_state: a seed; the same seed gives the same forest, wherever its trees grow. The first trees of a larger
         forest are those of a smaller one.
     n_jobs: processes that grow trees; None for this one alone, −1 for one per core.
-    progress: called with a ForestProgress after each tree.
+    callback: called with a ForestProgress after each tree.
 
-    Each tree learns from 63.2 % of the records, drawn without replacement: about as many different ones as a bootstrap
-    has. What trees say of records that they have not learnt from is judged: `out_of_bag_`. `X` and weights are those of
+    Each tree learns from 63.2 % of the records, drawn without replacement: as many as a bootstrap has different ones.
+    Its predictions for the other records are judged: `out_of_bag_`. `X` and weights are those of
     GrammarTreeClassifier.
 
     Attributes
     ----------
     trees_: the trees, each a Tree; `print(forest.trees_[0])`. They have neither runners-up nor headlines.
-    out_of_bag_: a Scorecard of what was said of each record by the trees that had not learnt from it; None if there is
-        none, and after loading. By sample weight, if there are weights.
-    oob_decision_function_: these probabilities, records × classes; a record that no tree judged has NaN. None after
-        loading.
+    out_of_bag_: a Scorecard of the predictions for each record by the trees that were not learned from it; None if
+        there are none, and after loading. By sample weight, if there are weights.
+    oob_decision_function_: these probabilities, records × classes; NaN for a record that all trees were learned from.
+        None after loading.
     oob_score_: the accuracy of `out_of_bag_`, as in scikit-learn.
     classes_, n_features_in_, feature_names_in_: as in scikit-learn.
     grammar_: the Grammar that all trees have searched; None if each had its own.
-    class_counts_: how many training records are of each class.
-    feature_importances_: the mean of those of the trees, brought to a sum of 1.
-    interrupted_: whether Ctrl-C cut learning short; `trees_` are those that were finished.
-    training_: what the model keeps of the training data.
+    class_counts_: the number of training records of each class.
+    feature_importances_: the mean of those of the trees, normalised to a sum of 1.
+    interrupted_: True if Ctrl-C cut learning short; `trees_` are those that were finished.
+    training_: facts about the training data.
     """
 
     def __init__(
         self,
-        tree: GrammarTreeClassifier | None = None,
+        estimator: GrammarTreeClassifier | None = None,
         n_estimators: int = 50,
         *,
         random_state: Any = None,
         n_jobs: int | None = None,
-        progress: Callable[[ForestProgress], None] | None = None,
+        callback: Callable[[ForestProgress], None] | None = None,
     ) -> None:
-        self.tree = tree
+        self.estimator = estimator
         self.n_estimators = n_estimators
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.progress = progress
+        self.callback = callback
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -215,84 +219,84 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         template = self._template()
         check_tree_of_forest(template.get_params(deep=False))
         generator = generator_of(self.random_state)
-        given = read_given(X, y, sample_weight, template.class_weight)
+        given = read_training_data(X, y, sample_weight, template.class_weight)
         seed = int(generator.randint(2**31 - 1))
-        ground = self._ground(given, template, seed, groups)
-        if template.grammar is None and ground.grammar is not None:
-            warn_of_leaks(given.training.panel, given.classes[given.training.labels.codes], ground.grammar.attributes)
-        found: dict[int, Grown] = {}
+        setup = self._set_up(given, template, seed, groups)
+        if template.grammar is None and setup.grammar is not None:
+            warn_of_leaks(given.training.panel, given.classes[given.training.labels.codes], setup.grammar.attributes)
+        found: dict[int, ForestTree] = {}
         with Interruption() as interruption:
-            interruption.unless_asked(lambda: self._grow(ground, client, found))
+            interruption.unless_asked(lambda: self._grow(setup, client, found))
             kept = _whole(found)
             if not kept:
                 raise KeyboardInterrupt  # not even the first tree has begun
             interrupted = interruption.asked or any(grown.interrupted for grown in found.values())
             if interrupted:
                 logger.warning("telltree: interrupted; the forest has %d of %d trees", len(kept), self.n_estimators)
-            panel, labels = ground.training
-            chances = _judged(ground, kept, len(given.classes))
+            panel, labels = setup.training
+            chances = _judged(setup, kept, len(given.classes))
             card = _card(given, chances, sample_weight)
             missing = tuple(sorted(may_be_missing(panel)))
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.trees_ = given.classes, tuple(grown.tree for grown in kept.values())
-            self.grammar_, self.class_counts_ = ground.grammar, tuple(labels.counts().tolist())
+            self.grammar_, self.class_counts_ = setup.grammar, tuple(labels.counts().tolist())
             self.training_ = Training(panel.schema, seed, fingerprint(panel, labels), missing, {})
             self.oob_decision_function_: Floats | None = _of_all(given, chances)
             self.out_of_bag_, self.interrupted_ = card, interrupted
             remember(self, X, panel)
-        self._say_what_is_odd(ground)
+        self._say_what_is_odd(setup)
         return self
 
     def _template(self) -> GrammarTreeClassifier:
-        if not isinstance(self.tree, GrammarTreeClassifier | None):
-            raise SettingsError(f"tree must be a GrammarTreeClassifier or None, got {self.tree!r}")
-        return self.tree or GrammarTreeClassifier(search=GeneticProgramming())
+        if not isinstance(self.estimator, GrammarTreeClassifier | None):
+            raise SettingsError(f"estimator must be a GrammarTreeClassifier or None, got {self.estimator!r}")
+        return self.estimator or GrammarTreeClassifier(search=GeneticProgramming())
 
-    def _ground(self, given: TrainingData, template: GrammarTreeClassifier, seed: int, groups: Any) -> Ground:
+    def _set_up(self, given: TrainingData, template: GrammarTreeClassifier, seed: int, groups: Any) -> ForestSetup:
         """What the trees have in common."""
-        own = clone(template).set_params(progress=None, random_state=None)
+        own = clone(template).set_params(callback=None, random_state=None)
         known = given.of_weighing(groups)
         if known is not None and len(known) != len(given.weighing):
             records = counted(given.records, "record")
             raise SettingsError(f"groups must have one for each of {records}, got {len(known):,}")
         codes = None if known is None else np.unique(known, return_inverse=True)[1]
-        return Ground(own, given.training, seed, own.language_for(given.training), codes)
+        return ForestSetup(own, given.training, seed, own.shared_grammar(given.training), codes)
 
-    def _grow(self, ground: Ground, client: Any, found: dict[int, Grown]) -> None:
+    def _grow(self, setup: ForestSetup, client: Any, found: dict[int, ForestTree]) -> None:
         """Grow the trees, and put each among those found."""
-        results = self._results(ground, client)
+        results = self._results(setup, client)
         try:
             for number, grown in results:
                 found[number] = grown
                 if grown.interrupted:
                     return
-                if self.progress is not None:
-                    self.progress(ForestProgress(len(found), self.n_estimators))
+                if self.callback is not None:
+                    self.callback(ForestProgress(len(found), self.n_estimators))
         finally:
             stop(results)
 
-    def _results(self, ground: Ground, client: Any) -> Generator[tuple[int, Grown]]:
+    def _results(self, setup: ForestSetup, client: Any) -> Generator[tuple[int, ForestTree]]:
         """The trees as they are finished, with their numbers: here, in other processes, or on other machines."""
         if client is not None:
             with Cluster(client) as cluster:
                 tasks = _tasks(self.n_estimators, cluster.workers)
-                for _, some in cluster.finished(grow_some, tasks, ground):
+                for _, some in cluster.finished(grow_some, tasks, setup):
                     yield from some
             return
         processes = processes_for(None if self.n_jobs == -1 else self.n_jobs or 1, self.n_estimators)
         if processes == 1:
-            yield from ground.grown(range(self.n_estimators), quiet=False)
+            yield from setup.grow(range(self.n_estimators), quiet=False)
             return
-        for _, some in finished(grow_some, _tasks(self.n_estimators, processes), ground, processes):
+        for _, some in finished(grow_some, _tasks(self.n_estimators, processes), setup, processes):
             yield from some
 
-    def _say_what_is_odd(self, ground: Ground) -> None:
+    def _say_what_is_odd(self, setup: ForestSetup) -> None:
         if not all(isinstance(tree.root, Leaf) for tree in self.trees_) or self.interrupted_:
             return
-        labels = ground.training.labels
-        if labels.settled:
+        labels = setup.training.labels
+        if labels.is_pure:
             warn(f"there is only one class, {labels.summary().predicted!r}: every tree is a single leaf")
-        elif ground.classifier.max_depth != 0:
+        elif setup.classifier.max_depth != 0:
             warn(
                 "no tree found a formula that is worth its length: every tree is a single leaf; give a richer grammar, "
                 "or the search more evaluations"
@@ -340,7 +344,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             training=self.training_,
             interrupted=self.interrupted_,
             named=hasattr(self, "feature_names_in_"),
-            parameters=None if self.tree is None else parameters_of(self.tree),
+            parameters=None if self.estimator is None else parameters_of(self.estimator),
         )
 
     @property
@@ -368,7 +372,7 @@ def _tasks(trees: int, places: int) -> list[list[int]]:
     return [list(range(first, min(first + size, trees))) for first in range(0, trees, size)]
 
 
-def _whole(found: dict[int, Grown]) -> dict[int, Grown]:
+def _whole(found: dict[int, ForestTree]) -> dict[int, ForestTree]:
     """The finished trees by number; if Ctrl-C came before there was one, the one that was begun."""
     ordered = dict(sorted(found.items()))
     return {number: grown for number, grown in ordered.items() if not grown.interrupted} or dict(
@@ -376,12 +380,12 @@ def _whole(found: dict[int, Grown]) -> dict[int, Grown]:
     )
 
 
-def _judged(ground: Ground, kept: dict[int, Grown], classes: int) -> Floats:
+def _judged(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -> Floats:
     """The mean of what trees say of each training record that they have not learnt from; NaN where none does."""
-    records = len(ground.training.labels)
+    records = len(setup.training.labels)
     total, judges = np.zeros((records, classes)), np.zeros(records)
     for number, grown in kept.items():
-        others = ground.unseen(number)
+        others = setup.out_of_bag(number)
         total[others] += grown.chances
         judges[others] += 1
     return np.divide(total, judges[:, None], out=np.full_like(total, np.nan), where=judges[:, None] > 0)

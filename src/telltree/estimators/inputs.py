@@ -303,7 +303,7 @@ class TrainingData(NamedTuple):
         return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
 
 
-def read_given(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
+def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
     """Records of weight 0 are left out, but their classes stay."""
     panel = read_training(X)
     labels = read_labels(y, panel, X)

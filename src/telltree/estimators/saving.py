@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from telltree.estimators.classifier import GrammarTreeClassifier
     from telltree.estimators.forest import GrammarForestClassifier
 
-_WITHOUT_EFFECT = ("n_jobs", "progress")
+_WITHOUT_EFFECT = ("n_jobs", "callback")
 """Parameters that do not affect results: they describe how this machine works, and are not part of the model."""
 
 

@@ -4,13 +4,13 @@ from telltree.defaults import FOLDS
 from telltree.estimators.classifier import GrammarTreeClassifier
 from telltree.tree import MDL
 from telltree.tree.growth import Optimal
-from telltree.tree.induction import DEFAULT_CRITERION
+from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH
 
 INSTEAD = f"cross-validation, cv={FOLDS} or --cv {FOLDS}, chooses by balanced accuracy instead"
 
 
 def sizes_told(model: GrammarTreeClassifier) -> str:
-    """The front as a table, with what its columns are and which tree was taken; nothing if there is only one tree."""
+    """The pruning path as a table, with a legend and the tree that was taken; empty if there is only one tree."""
     pruning_path = model.pruning_path_
     if len(pruning_path) < 2:
         return ""
@@ -19,15 +19,15 @@ def sizes_told(model: GrammarTreeClassifier) -> str:
 
 
 def size_rule(model: GrammarTreeClassifier) -> str:
-    """By which rule the model's tree was taken from its front, in one sentence."""
-    fitness = model.fitness or DEFAULT_CRITERION
+    """The rule by which the model's tree was taken from its pruning path, in one sentence."""
+    criterion, growth = model.criterion or DEFAULT_CRITERION, model.growth or DEFAULT_GROWTH
     if model.validation_ is not None:
-        if not model.simplicity:
+        if not growth.simplicity:
             return "the tree of the best balanced accuracy is taken, of equals the smallest"
-        errors = "a standard error" if model.simplicity == 1 else f"{model.simplicity:g} standard errors"
+        errors = "a standard error" if growth.simplicity == 1 else f"{growth.simplicity:g} standard errors"
         return f"the smallest tree is taken that is behind the best by no more than {errors} of the difference"
-    if isinstance(fitness, MDL) and not isinstance(model.growth, Optimal):
-        price = model.simplicity * fitness.price_for(model.pruning_path_.whole.records)
+    if isinstance(criterion, MDL) and not isinstance(growth, Optimal):
+        price = growth.simplicity * criterion.price_for(model.pruning_path_.whole.records)
         return (
             f"the largest tree is taken whose branches are all worth more than {price:.3g}, the price of a bit; "
             f"{INSTEAD}"

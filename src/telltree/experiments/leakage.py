@@ -28,7 +28,7 @@ class Shortcut(NamedTuple):
 
 @dataclass(frozen=True)
 class MacroF1:
-    """A fitness: 1 − macro F1 of predicting one class on one side of a split, the other class on the other side."""
+    """A criterion: 1 − macro F1 of predicting one class on one side of a split, the other class on the other side."""
 
     def __call__(
         self, true: NDArray[np.int64], total: NDArray[np.int64], size: NDArray[np.int64]
@@ -57,7 +57,7 @@ def shortcuts(study: Study, *, searches: dict[int, Search] | None = None, seed: 
     for number, (sentences, search) in _SENTENCES.items():
         grammar = replace(study, grammar=sentences + atoms).grammar_for(study.panel)
         own = (searches or {}).get(number, search)
-        model = GrammarTreeClassifier(grammar, own, fitness=MacroF1(), max_depth=1, random_state=seed)
+        model = GrammarTreeClassifier(grammar, own, criterion=MacroF1(), max_depth=1, random_state=seed)
         root = model.fit(study.panel, study.y).tree_.root
         if isinstance(root, Node):
             found.append(Shortcut(number, str(root.formula), _reached(root)))

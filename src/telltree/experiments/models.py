@@ -15,7 +15,7 @@ from telltree.experiments.studies import Study
 from telltree.grammar import Grammar
 from telltree.panel import ColumnType, Panel
 from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Search
-from telltree.tree import Criterion, GiniSize
+from telltree.tree import Criterion, GiniSize, Greedy
 
 # ---- Records as rows of numbers, the way the paper prepares them for classifiers that know nothing of time.
 
@@ -81,7 +81,7 @@ def _names(panel: Panel) -> Iterator[str]:
 BASELINES: Mapping[str, str] = {"tree": "decision tree", "forest": "random forest", "bayes": "naive Bayes"}
 
 
-_INDIFFERENT = {"grammar", "random_state", "n_jobs", "progress"}
+_INDIFFERENT = {"grammar", "random_state", "n_jobs", "callback"}
 """Parameters of GrammarTreeClassifier that do not affect what it learns, or are reported elsewhere."""
 
 
@@ -110,11 +110,11 @@ class ComparedModel(Protocol):
 
 @dataclass(frozen=True)
 class Telltree:
-    """GrammarTreeClassifier with one search, and its own fitness or the study's; formulas stay as they are found."""
+    """GrammarTreeClassifier with one search, and its own criterion or the study's; formulas stay as they are found."""
 
     title: str
     search: Search
-    fitness: Criterion | None = None
+    criterion: Criterion | None = None
     note: str = ""
     """What a reader of the table should know of it."""
 
@@ -143,11 +143,10 @@ class Telltree:
         return GrammarTreeClassifier(
             grammar,
             self.search,
-            fitness=self.fitness or study.fitness or GiniSize(),
+            criterion=self.criterion or study.criterion or GiniSize(),
+            growth=Greedy(thresholds="grid", simplify=False),
             max_depth=study.max_depth,
             min_samples_leaf=1,
-            centre=False,
-            as_derived=True,
             random_state=seed,
         )
 
@@ -215,9 +214,9 @@ _AUTHORS = replace(GiniSize.paper(), gini="weighted")
 
 
 def searches_of(experiment: str, *, paper_budgets: bool = False, to_the_letter: bool = False) -> Mapping[str, Telltree]:
-    """The searches that an experiment compares, or those with the settings and the fitness of the paper's authors.
+    """The searches that an experiment compares, or those with the settings and the criterion of the paper's authors.
 
-    `to_the_letter`: those of the authors, with the fitness as the paper defines it.
+    `to_the_letter`: those of the authors, with the criterion as the paper defines it.
     """
     if not (paper_budgets or to_the_letter):
         return ACASX_SEARCHES if experiment == "acasx" else SEARCHES
@@ -227,18 +226,18 @@ def searches_of(experiment: str, *, paper_budgets: bool = False, to_the_letter: 
         "ge": GrammaticalEvolution.paper(name),
         "gp": GeneticProgramming.paper(name),
     }
-    fitness = GiniSize.paper() if to_the_letter else _AUTHORS
-    return {key: Telltree(SEARCHES[key].title, search, fitness) for key, search in budgets.items()}
+    criterion = GiniSize.paper() if to_the_letter else _AUTHORS
+    return {key: Telltree(SEARCHES[key].title, search, criterion) for key, search in budgets.items()}
 
 
 def further_searches(*, paper_budgets: bool = False, to_the_letter: bool = False) -> Mapping[str, Telltree]:
     """The searches that the paper does not compare, which an experiment runs if they are named."""
     authors = paper_budgets or to_the_letter
-    fitness = GiniSize.paper() if to_the_letter else _AUTHORS if authors else None
+    criterion = GiniSize.paper() if to_the_letter else _AUTHORS if authors else None
     return {
-        "ce": Telltree("telltree, CE", CrossEntropy.paper() if authors else CrossEntropy(), fitness),
-        "pipe": Telltree("telltree, PIPE", Pipe.paper() if authors else Pipe(), fitness),
-        "auto": Telltree("telltree, Auto", Auto(), fitness),
+        "ce": Telltree("telltree, CE", CrossEntropy.paper() if authors else CrossEntropy(), criterion),
+        "pipe": Telltree("telltree, PIPE", Pipe.paper() if authors else Pipe(), criterion),
+        "auto": Telltree("telltree, Auto", Auto(), criterion),
     }
 
 

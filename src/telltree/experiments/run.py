@@ -191,7 +191,7 @@ def run_experiment(
         time to closest approach.
     paper_budgets: search with the settings of the paper's authors (see `GeneticProgramming.paper`): those for "auslan",
         or else those for "acasx".
-    preset: "paper" for the same, with the fitness as the paper defines it: see `GrammarTreeClassifier.paper`.
+    preset: "paper" for the same, with the criterion as the paper defines it: see `GrammarTreeClassifier.paper`.
     whole: for "acasx", all 50 steps of each encounter, not cut before the closest approach.
     client: a Dask client, whose workers do the runs in place of processes of this machine.
 
@@ -259,7 +259,7 @@ def _work(
 def _notes(study: Study, models: Iterable[ComparedModel]) -> tuple[str, ...]:
     """What a reader of a table of these models should know."""
     ours = [model for model in models if isinstance(model, Telltree)]
-    charged = (study.fitness_note,) if any(model.fitness is None for model in ours) else ()
+    charged = (study.criterion_note,) if any(model.criterion is None for model in ours) else ()
     return tuple(filter(None, (*study.notes, *charged, *(model.note for model in ours))))
 
 

@@ -95,8 +95,8 @@ class Study:
 
     name, title: in files, and for people. grammar: text, or None for the generic grammar of each trial's training
     records. attributes: those that the text may speak of (None: all). max_depth: of telltree's trees, the decision
-    tree and the forest's trees alike. trees: of the forest. fitness: of telltree's models that have none of their own
-    (None: the estimator's). fitness_note: what a reader should know of it. paper: what the paper reports, by model.
+    tree and the forest's trees alike. trees: of the forest. criterion: of telltree's models that have none of their own
+    (None: the estimator's). criterion_note: what a reader should know of it. paper: what the paper reports, by model.
     notes: what a reader of the table should know whatever the models.
     """
 
@@ -108,8 +108,8 @@ class Study:
     trees: int
     grammar: str | None = None
     attributes: tuple[str, ...] | None = None
-    fitness: Criterion | None = None
-    fitness_note: str = ""
+    criterion: Criterion | None = None
+    criterion_note: str = ""
     paper: Mapping[str, Figures] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -186,8 +186,8 @@ def acasx_study(data: str | os.PathLike[str] | None = None, *, whole: bool = Fal
         max_depth=4,
         trees=64,
         grammar=acasx_grammar(),
-        fitness=GiniSize(w2=250, per_record=True),  # by cross-validation within the training records of one split
-        fitness_note="a terminal must set about one record right to be worth its while",
+        criterion=GiniSize(w2=250, per_record=True),  # by cross-validation within the training records of one split
+        criterion_note="a terminal must set about one record right to be worth its while",
         paper=ACASX,
         notes=notes,
     )

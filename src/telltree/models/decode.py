@@ -22,6 +22,7 @@ from telltree.models.document import (
     GiniSizeEntry,
     GrammarEntry,
     GrammarText,
+    GrowthEntry,
     HeadlineEntry,
     LeafEntry,
     MDLEntry,
@@ -53,7 +54,7 @@ from telltree.panel import Schema
 from telltree.search import SEARCHES, Proof
 from telltree.text import counted
 from telltree.tree.criterion import MDL, GiniSize
-from telltree.tree.growth import LookAhead, Optimal
+from telltree.tree.growth import Greedy, Growth, LookAhead, Optimal
 from telltree.tree.pruning_path import Measured, PruningPath, TreeScore
 from telltree.tree.target import Target
 from telltree.tree.training import Training
@@ -61,7 +62,7 @@ from telltree.tree.tree import ClassRecall, Condition, Floor, Headline, Leaf, No
 
 LONG_GRAMMAR = 20_000
 """Words and signs; a longer one is read when it is first asked for."""
-_GROWTHS: dict[str, type[Optimal | LookAhead]] = {"Optimal": Optimal, "LookAhead": LookAhead}
+_GROWTHS: dict[str, type[Growth]] = {"Greedy": Greedy, "Optimal": Optimal, "LookAhead": LookAhead}
 _QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 
@@ -284,19 +285,13 @@ def _parameters(
     return {
         "grammar": _given_grammar(settings.grammar, grammar, schema, functions),
         "search": _search(settings.search),
-        "fitness": _fitness(settings.fitness),
+        "criterion": _criterion(settings.criterion),
+        "growth": _growth(settings.growth),
         "max_depth": settings.max_depth,
         "min_samples_leaf": settings.min_samples_leaf,
-        "min_gain": None if settings.min_gain is None else float(settings.min_gain),
-        "prevent_same_label": settings.prevent_same_label,
-        "centre": settings.centre,
-        "thresholds": settings.thresholds,
-        "as_derived": settings.as_derived,
         "cv": settings.cv,
-        "simplicity": settings.simplicity,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
-        "recall": None if settings.recall is None else {one.label: one.recall for one in settings.recall},
-        "growth": None if settings.growth is None else _GROWTHS[settings.growth.name](settings.growth.pool),
+        "min_recall": None if settings.min_recall is None else {one.label: one.recall for one in settings.min_recall},
         "missing": settings.missing,
         "functions": [functions[name] for name in settings.functions] or (),
         "random_state": settings.random_state,
@@ -319,7 +314,16 @@ def _given_grammar(
 def _search(entry: SearchEntry | str | None) -> Any:
     if not isinstance(entry, SearchEntry):
         return None if entry is None else ForgottenSearch()
-    kind = next(known for known in SEARCHES.values() if known.name == entry.name).load()
+    return _made(next(known for known in SEARCHES.values() if known.name == entry.name).load(), entry)
+
+
+def _growth(entry: GrowthEntry | None) -> Growth | None:
+    found: Growth | None = None if entry is None else _made(_GROWTHS[entry.name], entry)
+    return found
+
+
+def _made(kind: Any, entry: SearchEntry | GrowthEntry) -> Any:
+    """A search or growth with the settings of a file."""
     known = {field.name for field in dataclasses.fields(kind)}
     for name in entry.settings:
         if name not in known:
@@ -334,11 +338,10 @@ def _unless_word(value: Any) -> Any:
     return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value
 
 
-def _fitness(entry: GiniSizeEntry | MDLEntry | str | None) -> Any:
+def _criterion(entry: GiniSizeEntry | MDLEntry | str | None) -> Any:
     match entry:
         case GiniSizeEntry():
-            size = "nodes" if entry.size == "derivation nodes" else "terminals"
-            return GiniSize(**entry.model_dump() | {"size": size})
+            return GiniSize(**entry.model_dump())
         case MDLEntry():
             return MDL(**entry.model_dump())
     return None if entry is None else ForgottenCriterion()

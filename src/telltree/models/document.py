@@ -12,11 +12,11 @@ from telltree.errors import ModelFormatError, ModelVersionError
 from telltree.grammar.parser import has_more_parts
 from telltree.search import SEARCHES
 from telltree.text import counted
-from telltree.tree.growth import DEEPEST, MOST_POOLED, MOST_TREES
+from telltree.tree.growth import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
 
 # ---- The format of model files: the keys, and the values allowed for each.
 
-FORMAT, FOREST, VERSION = "telltree model", "telltree forest", 1
+FORMAT, FOREST, VERSION = "telltree model", "telltree forest", 2
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
 MOST_PARTS = 100_000  # words and signs of all different formulas together; each takes some microseconds to read
 MOST = 2**53  # whole numbers up to here are exact in every reader of JSON
@@ -123,7 +123,7 @@ class ProofEntry(Entry):
 class OptimumEntry(Entry):
     """What is proved of the whole tree: none over these questions costs less."""
 
-    levels: Annotated[int, Field(ge=1, le=DEEPEST)]
+    levels: Annotated[int, Field(ge=1, le=DEEPEST_OPTIMAL)]
     pool: Annotated[int, Field(ge=1, le=MOST_POOLED)]
     leaves: Count
     compared: Count
@@ -283,25 +283,20 @@ class SearchEntry(Entry):
     settings: dict[str, Scalar | Many[Text] | None]
 
 
-SIZES = {"terminals": "nodes", "nodes": "derivation nodes"}
-"""What files call the sizes of GiniSize: "nodes" are terminals, which the first versions counted by that name."""
-
-
 class GiniSizeEntry(Entry):
-    """The settings of the fitness."""
+    """The settings of a Gini criterion."""
 
     w1: float
     w2: float
     gini: Literal["weighted", "sum"]
-    size: Literal["terminals", "derivation nodes", "nodes"]
-    """See `SIZES`; "terminals" is read as what it says."""
+    size: Literal["terminals", "nodes"]
     tolerance: float
     per_record: bool = False
     ties: Literal["robustness", "first"] = "robustness"
 
 
 class MDLEntry(Entry):
-    """The settings of the fitness in bits."""
+    """The settings of a criterion in bits."""
 
     price: float
     tolerance: float
@@ -316,19 +311,19 @@ class MeasuredEntry(Entry):
 
 
 class ScoreEntry(MeasuredEntry):
-    """How well a tree of the front did in cross-validation: accuracy, and what decides between sizes."""
+    """How well a tree of the pruning path did in cross-validation: accuracy, and what decides between sizes."""
 
     balanced: MeasuredEntry | None = None
     behind: MeasuredEntry | None = None
 
 
 class PruningPathEntry(Entry):
-    """The whole tree, of which the model's is a part, and the scores of the trees of the front, the smallest first."""
+    """The whole tree, of which the model's is a part, and the scores of the trees on its pruning path."""
 
     tree: Many[NodeEntry]
     scores: Many[ScoreEntry] = []
     taken: Count | None = None
-    """The place in the front of the tree that the model's was made of; None in old files."""
+    """The place in the pruning path of the tree that the model's was made of; None in old files."""
 
 
 class ClassWeight(Entry):
@@ -346,10 +341,10 @@ class RecallEntry(Entry):
 
 
 class GrowthEntry(Entry):
-    """How the tree was grown."""
+    """The way a tree is grown, and its settings."""
 
-    name: Literal["Optimal", "LookAhead"]
-    pool: Annotated[int, Field(ge=1, le=MOST_POOLED)]
+    name: Literal["Greedy", "LookAhead", "Optimal"]
+    settings: dict[str, Scalar | None]
 
 
 class Settings(Entry):
@@ -357,19 +352,13 @@ class Settings(Entry):
 
     grammar: GrammarEntry | GrammarText | Literal["learned"] | None
     search: SearchEntry | Literal["custom"] | None
-    fitness: GiniSizeEntry | MDLEntry | Literal["custom"] | None
+    criterion: GiniSizeEntry | MDLEntry | Literal["custom"] | None
+    growth: GrowthEntry | None = None
     max_depth: Count | Literal["auto"] | None
     min_samples_leaf: Count | Literal["auto"]
-    min_gain: Number | None
-    prevent_same_label: bool
-    centre: bool | None
-    thresholds: Literal["centred", "exact"] = "centred"
-    as_derived: bool = False
     cv: Count | None = None
-    simplicity: Annotated[float, Field(ge=0)] = 1.0
     class_weight: Many[ClassWeight] | Literal["balanced"] | None
-    recall: Many[RecallEntry] | None = None
-    growth: GrowthEntry | None = None
+    min_recall: Many[RecallEntry] | None = None
     missing: Literal["false", "unknown"] = "false"
     functions: Many[str]
     random_state: Count | None
@@ -378,7 +367,7 @@ class Settings(Entry):
 class CommonEntry(Entry):
     """What files of trees and of forests have in common."""
 
-    version: Literal[1]
+    version: Literal[2]
     classes: Classes | None = None
     target: dict[str, Plain] | None = None
     """What is predicted, if it is not classes: its `kind`, and what that must know."""
@@ -452,6 +441,62 @@ class ForestDocument(CommonEntry):
             yield from tree
 
 
+# ---- Files of version 1, which had other names for some settings.
+
+_RENAMED = {"fitness": "criterion", "min_members": "min_samples_leaf", "recall": "min_recall"}
+_SIZES = {"nodes": "terminals", "derivation nodes": "nodes"}
+"""Sizes of GiniSize: the first versions called terminals "nodes"."""
+
+
+def upgraded(found: dict[str, Any]) -> dict[str, Any]:
+    """A document of version 1 in the terms of this version. Whatever is damaged in it stays so."""
+    renamed = {"front": "pruning_path", "n_trees": "n_estimators"}
+    new = {renamed.get(key, key): value for key, value in found.items()} | {"version": VERSION}
+    for key, value in new.items():
+        match key, value:
+            case "tree", list():
+                new[key] = _upgraded_nodes(value)
+            case "trees", list():
+                new[key] = [_upgraded_nodes(nodes) if isinstance(nodes, list) else nodes for nodes in value]
+            case "pruning_path", {"tree": list(nodes)}:
+                new[key] = value | {"tree": _upgraded_nodes(nodes)}
+            case "settings", dict():
+                new[key] = _upgraded_settings(value)
+    return new
+
+
+def _upgraded_nodes(nodes: list[Any]) -> list[Any]:
+    return [
+        {"robustness" if key == "margin" else key: value for key, value in node.items()}
+        if isinstance(node, dict)
+        else node
+        for node in nodes
+    ]
+
+
+def _upgraded_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    new = {_RENAMED.get(key, key): value for key, value in settings.items()}
+    match new.get("criterion"):
+        case {"size": str(size), **others}:
+            ties = {"ties": "robustness"} if others.get("ties") == "margin" else {}
+            new["criterion"] = others | {"size": _SIZES.get(size, size)} | ties
+    before = new.get("growth")
+    centre, exact = new.pop("centre", None), new.pop("thresholds", "centred") == "exact"
+    growth = {
+        "thresholds": "best" if exact else None if centre is None else "midpoint" if centre else "grid",
+        "simplify": not new.pop("as_derived", False),
+        "simplicity": new.pop("simplicity", 1.0),
+    }
+    greedy = {"min_gain": new.pop("min_gain", None), "prevent_same_label": new.pop("prevent_same_label", False)}
+    if isinstance(before, dict):
+        new["growth"] = {"name": before.get("name"), "settings": growth | {"pool": before.get("pool")}}
+    elif growth | greedy != {
+        "thresholds": None, "simplify": True, "simplicity": 1.0, "min_gain": None, "prevent_same_label": False
+    }:  # fmt: skip
+        new["growth"] = {"name": "Greedy", "settings": growth | greedy}
+    return new
+
+
 # ---- Bytes from any source to a checked document: bounded in size, and raising only our errors.
 
 Kind = TypeVar("Kind", bound=CommonEntry)
@@ -522,7 +567,7 @@ def read_document(content: bytes) -> Document | ForestDocument:
             f"this model file has format version {str(version)[:20]}, and this telltree reads versions up to "
             f"{VERSION}; upgrade telltree: pip install --upgrade telltree"
         )
-    return checked(found, "this model file is damaged", kind)
+    return checked(upgraded(found) if version == 1 else found, "this model file is damaged", kind)
 
 
 def read_tree(content: bytes) -> Document:

@@ -17,7 +17,6 @@ from telltree.models.document import (
     FORMAT,
     MOST_BYTES,
     MOST_PARTS,
-    SIZES,
     VERSION,
     Document,
     ForestDocument,
@@ -67,7 +66,7 @@ def _readable(model: Model) -> Document:
     if document.is_too_long():
         raise ModelFormatError(
             f"{_CANNOT}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; "
-            f"learn a smaller tree, with max_depth, min_samples_leaf or min_gain"
+            f"learn a smaller tree, with max_depth or min_samples_leaf"
         )
     return document
 
@@ -77,7 +76,7 @@ def _readable_forest(model: ForestModel) -> ForestDocument:
     if document.is_too_long():
         raise ModelFormatError(
             f"{_CANNOT}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; learn fewer "
-            "trees, or smaller ones, with max_depth, min_samples_leaf or min_gain of the tree"
+            "trees, or smaller ones, with max_depth or min_samples_leaf of the tree"
         )
     return document
 
@@ -249,22 +248,16 @@ def _settings(given: Mapping[str, Any], model: Common) -> dict[str, Any]:
     return {
         "grammar": _given_grammar(given["grammar"], model),
         "search": _search(given["search"]),
-        "fitness": _fitness(given["fitness"]),
+        "criterion": _criterion(given["criterion"]),
+        "growth": _growth(given["growth"]),
         "max_depth": _plain(given["max_depth"]),
         "min_samples_leaf": _plain(given["min_samples_leaf"]),
-        "min_gain": _number(given["min_gain"]),
-        "prevent_same_label": bool(given["prevent_same_label"]),
-        "centre": None if given["centre"] is None else bool(given["centre"]),
         "cv": _plain(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of records
-        "simplicity": float(given["simplicity"]),
         "class_weight": _class_weight(given["class_weight"]),
-        "recall": None if given["recall"] is None else _recall(given["recall"]),
-        "growth": _growth(given["growth"]),
+        "min_recall": None if given["min_recall"] is None else _min_recall(given["min_recall"]),
         "missing": given["missing"],
         "functions": [function.name for function in given["functions"]],
         "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
-        "as_derived": bool(given["as_derived"]),
-        **({} if given["thresholds"] == "centred" else {"thresholds": given["thresholds"]}),
     }
 
 
@@ -291,20 +284,27 @@ def _search(search: Any) -> dict[str, Any] | str | None:
         return None
     if type(search) not in {known.load() for known in SEARCHES.values()}:
         return "custom"
-    fields = {field.name: getattr(search, field.name) for field in dataclasses.fields(search)}
-    seeds = [str(seed) for seed in fields.pop("seeds")]
-    settings = {name: _number(v) if isinstance(v, float) else _plain(v) for name, v in fields.items()}
-    settings |= {"seeds": seeds} if seeds else {}
-    return {"name": type(search).__name__, "settings": settings}
+    settings = _settings_of(search)
+    seeds = [str(seed) for seed in settings.pop("seeds")]
+    return {"name": type(search).__name__, "settings": settings | ({"seeds": seeds} if seeds else {})}
 
 
-def _fitness(fitness: Any) -> dict[str, Any] | str | None:
-    if fitness is None:
+def _settings_of(part: Any) -> dict[str, Any]:
+    """The settings of a search or growth, by name."""
+    found = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    return {name: _number(value) if isinstance(value, float) else _plain(value) for name, value in found.items()}
+
+
+def _criterion(criterion: Any) -> dict[str, Any] | str | None:
+    if criterion is None:
         return None
-    if type(fitness) not in (MDL, GiniSize):
+    if type(criterion) not in (MDL, GiniSize):
         return "custom"
-    found = {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
-    return found | {"size": SIZES[found["size"]]} if "size" in found else found
+    return {field.name: _plain(getattr(criterion, field.name)) for field in dataclasses.fields(criterion)}
+
+
+def _growth(growth: Any) -> dict[str, Any] | None:
+    return None if growth is None else {"name": type(growth).__name__, "settings": _settings_of(growth)}
 
 
 def _floor(floor: Floor) -> dict[str, Any]:
@@ -312,12 +312,8 @@ def _floor(floor: Floor) -> dict[str, Any]:
     return {"label": floor.label, "floor": floor.floor, "factor": floor.factor, **found}
 
 
-def _recall(given: Mapping[Any, float]) -> list[dict[str, Any]]:
+def _min_recall(given: Mapping[Any, float]) -> list[dict[str, Any]]:
     return [{"label": _plain(label), "recall": float(share)} for label, share in given.items()]
-
-
-def _growth(growth: Any) -> dict[str, Any] | None:
-    return None if growth is None else {"name": type(growth).__name__, "pool": int(growth.pool)}
 
 
 def _class_weight(given: Any) -> list[dict[str, Any]] | str | None:

@@ -52,17 +52,17 @@ class ForestModel(Common):
 
 def _forgotten(what: str) -> SettingsError:
     return SettingsError(
-        f"this model was learnt with a {what} of the user's own, which a model file does not hold; before you fit "
+        f"this model was learned with a {what} of the user's own, which a model file does not hold; before you fit "
         f"again, call set_params({what}=...)"
     )
 
 
 @dataclass(frozen=True)
 class ForgottenCriterion:
-    """Replaces, in a loaded model, a fitness that only its author has; prediction does not need it."""
+    """Replaces, in a loaded model, a criterion that only its author has; prediction does not need it."""
 
     def __call__(self, true: Any, total: Any, size: Any) -> NDArray[np.float64]:
-        raise _forgotten("fitness")
+        raise _forgotten("criterion")
 
 
 @dataclass(frozen=True, repr=False)

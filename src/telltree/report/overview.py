@@ -13,7 +13,8 @@ from telltree.report.subject import Subject, clipped, known_labels, words
 from telltree.search import Search
 from telltree.text import counted, percent
 from telltree.tree.class_target import ClassSummary
-from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_SEARCH
+from telltree.tree.growth import Growth
+from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH, DEFAULT_SEARCH
 from telltree.tree.pruning_path import PruningPath, TreeScore
 from telltree.tree.target import TargetScores
 from telltree.tree.training import proved
@@ -281,15 +282,13 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     if fitted is None:
         return rows
-    for name, default in (("search", DEFAULT_SEARCH), ("fitness", DEFAULT_CRITERION)):
+    for name, default in (("search", DEFAULT_SEARCH), ("criterion", DEFAULT_CRITERION), ("growth", DEFAULT_GROWTH)):
         if hasattr(fitted, name):
             rows.append((name, _settings(getattr(fitted, name) or default)))
-    for name in ("max_depth", "min_samples_leaf", "min_gain", "prevent_same_label", "class_weight", "random_state"):
+    for name in ("max_depth", "min_samples_leaf", "class_weight", "random_state"):
         value = getattr(fitted, name, None)
         if value is not None and isinstance(value, int | float | str | dict | np.integer):
             rows.append((name, words(value)))
-    if getattr(fitted, "growth", None) is not None:
-        rows.append(("growth", _settings(fitted.growth)))
     if found:
         tried = sum(search.evaluations for search in found.values())
         rows.append(("formulas tried", f"{tried:,} in {counted(len(found), 'search', 'searches')}"))
@@ -304,7 +303,7 @@ def _settings(value: Any) -> str:
     """Settings by name; for anything else only its name, since its repr may contain an address."""
     if not is_dataclass(value) or isinstance(value, type):
         return words(getattr(value, "__name__", type(value).__name__))
-    if isinstance(value, Search):
+    if isinstance(value, Search | Growth):
         return words(repr(value))
     given = ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields(value) if field.repr)
     return words(f"{type(value).__name__}({given})")

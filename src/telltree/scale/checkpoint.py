@@ -8,9 +8,9 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,13 +22,18 @@ from telltree.checks import is_whole
 from telltree.engine import Formula
 from telltree.errors import CheckpointError, GrammarError, SettingsError, TelltreeWarning
 from telltree.files import is_device, remove_parts, require_writable, write_whole
+from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import flat
+from telltree.panel import Panel
 from telltree.search.archive import Candidate, OfSize, moments
 from telltree.search.search import Proof, Remember, SearchResult
 from telltree.search.state import Given, State, together
+from telltree.tree.growth import TreeSettings
 from telltree.tree.induction import CheckpointStore
-from telltree.tree.split_search import NodeTask, Question, ShownFormula, SplitResult, SplitSearch
+from telltree.tree.split_search import NodeTask, ShownFormula, Split, SplitResult, SplitSearch
+from telltree.tree.target import Labels
+from telltree.tree.training import fingerprint
 from telltree.tree.tree import Leaf
 
 # ---- What a search found, as plain arrays, and back: finished searches are kept like unfinished ones.
@@ -117,33 +122,33 @@ def _candidates(given: Given, name: str, fitness: str) -> tuple[Candidate, ...]:
     return tuple(Candidate(rows.derivation(i, given.grammar), of) for i, of in enumerate(reached))
 
 
-# ---- What came of a node, as plain arrays, and back.
+# ---- The result of a node, as plain arrays, and back.
 
 
-def answer_state(answer: SplitResult, task: NodeTask) -> State:
-    """The answer of a node that was searched; its leaf follows from its records."""
-    assert answer.search is not None
-    state = together(search=found_state(answer.search))
-    asked = answer.question
-    if asked is None:
+def state_of_result(result: SplitResult, task: NodeTask) -> State:
+    """The result of a node that was searched; its leaf follows from its records."""
+    assert result.search is not None
+    state = together(search=found_state(result.search))
+    split = result.split
+    if split is None:
         return state
-    formula, found = asked.formula.expression, asked.found.expression
-    text = "" if formula == found else str(formula)  # what a grammar gave words of its own stays as it was found
+    formula, found = split.formula.expression, split.derivation.expression
+    text = "" if formula == found else str(formula)  # a formula with English of its own stays as it was found
     return (
         state
-        | _said_state(asked)
+        | _state_of_shown(split)
         | {
             "formula": np.frombuffer(text.encode(), np.uint8),
-            "true": np.isin(task.members, asked.true).astype(np.uint8),
-            "figures": np.array([asked.fitness, asked.gain, asked.robustness]),
-            **together(found=flat(Population.of([asked.found], asked.found.grammar.has_random_constants))),
+            "true": np.isin(task.members, split.true).astype(np.uint8),
+            "figures": np.array([split.fitness, split.gain, split.robustness]),
+            **together(found=flat(Population.of([split.derivation], split.derivation.grammar.has_random_constants))),
         }
     )
 
 
-def answer_of(state: State, task: NodeTask, split_search: SplitSearch) -> SplitResult:
-    """The answer of a node; CheckpointError if the state cannot be one of it."""
-    given = Given(state, split_search.grammar, split_search.search.max_depth)
+def result_of(state: State, task: NodeTask, split_search: SplitSearch) -> SplitResult:
+    """The result of a node; CheckpointError if the state cannot be one of it."""
+    given = Given(state, split_search.grammar, split_search.settings.search.max_depth)
     leaf, found = Leaf(split_search.labels[task.members].summary()), found_of(given.part("search"))
     if "formula" not in state:
         return SplitResult(leaf, found)
@@ -153,36 +158,37 @@ def answer_of(state: State, task: NodeTask, split_search: SplitSearch) -> SplitR
     derivation = rows.derivation(0, split_search.grammar)
     formula = _formula(given, split_search) or Formula(derivation.expression)
     fitness, gain, robustness = given.array("figures", np.float64, 3).tolist()
-    said = _said(given, state, formula, split_search)
+    shown = _shown(given, state, formula, split_search)
     sides = task.members[true], task.members[~true]
-    return SplitResult(leaf, found, Question(formula, derivation, *sides, fitness, gain, robustness, said))
+    return SplitResult(leaf, found, Split(formula, derivation, *sides, fitness, gain, robustness, shown))
 
 
-def _said_state(asked: Question) -> State:
-    """How the question is said, if answers may be unknown."""
-    if asked.said is None:
+def _state_of_shown(split: Split) -> State:
+    """The formula that is shown, if answers may be unknown."""
+    if split.shown is None:
         return {}
-    formula, opposite, unknown, goes = asked.said
-    text = "" if formula == asked.formula else str(formula)
-    return {"said": np.frombuffer(text.encode(), np.uint8), "unknown": np.array([opposite, unknown, goes], np.int64)}
+    formula, negated, unknown, unknown_is_true = split.shown
+    text = "" if formula == split.formula else str(formula)
+    figures = np.array([negated, unknown, unknown_is_true], np.int64)
+    return {"shown": np.frombuffer(text.encode(), np.uint8), "unknown": figures}
 
 
-def _said(given: Given, state: State, formula: Formula, split_search: SplitSearch) -> ShownFormula | None:
-    if ("said" in state) != split_search.unknown:
+def _shown(given: Given, state: State, formula: Formula, split_search: SplitSearch) -> ShownFormula | None:
+    if ("shown" in state) != split_search.settings.three_valued:
         raise CheckpointError("a question does not say what becomes of unknown answers")
-    if not split_search.unknown:
+    if not split_search.settings.three_valued:
         return None
-    opposite, unknown, goes = given.array("unknown", np.int64, 3).tolist()
-    return ShownFormula(_formula(given, split_search, "said") or formula, bool(opposite), unknown, bool(goes))
+    negated, unknown, unknown_is_true = given.array("unknown", np.int64, 3).tolist()
+    shown = _formula(given, split_search, "shown") or formula
+    return ShownFormula(shown, bool(negated), unknown, bool(unknown_is_true))
 
 
 def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> Formula | None:
-    """The formula, if it is another one than was found."""
+    """The formula, if it differs from the one that was found."""
+    grammar = split_search.grammar
     try:
         text = given.array(name, np.uint8, None).tobytes().decode()
-        return (
-            Formula.parse(text, split_search.grammar.schema, functions=split_search.grammar.functions) if text else None
-        )
+        return Formula.parse(text, grammar.schema, functions=grammar.functions) if text else None
     except (UnicodeDecodeError, GrammarError) as error:
         raise CheckpointError(f"a formula cannot be read: {error}") from None
 
@@ -311,6 +317,59 @@ def _array_in(written: Any) -> NDArray[Any]:
     return found.astype(found.dtype.newbyteorder("="))
 
 
+# ---- The description of a fit: a fit goes on from a checkpoint only if both have the same.
+
+_SEED = "the seed that follows from random_state"
+
+
+def description_of(
+    panel: Panel,
+    labels: Labels,
+    grammar: Grammar | None,
+    settings: TreeSettings,
+    folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] | None,
+) -> dict[str, str]:
+    """The data and settings of a fit, under the names that an error tells users.
+
+    A criterion, search or function of the user's own is known by its name, and by its settings if it has any.
+    """
+    functions = [] if grammar is None else sorted(function.name for function in grammar.functions)
+    return {
+        "the data (columns, records and their labels)": fingerprint(panel, labels),
+        "the step": str(panel.step),
+        "sample and class weights": "none" if labels.weights is None else _hash(labels.weights),
+        "cv, or groups": "none" if folds is None else _hash(*[half for fold in folds for half in fold]),
+        "the grammar": _hash_text([str(grammar), functions]),
+        "search": _name_of(settings.search),
+        "criterion": _name_of(settings.criterion),
+        "growth": repr(settings.growth),
+        "max_depth": str(settings.max_depth),
+        "min_samples_leaf": str(settings.min_samples_leaf),
+        "the columns whose thresholds move": _hash_text(sorted(settings.movable)),
+        "missing": "unknown" if settings.three_valued else "false",
+        _SEED: str(settings.seed),
+    }
+
+
+def _name_of(setting: Any) -> str:
+    if is_dataclass(setting):
+        return repr(setting)
+    if hasattr(setting, "__qualname__"):
+        return f"{setting.__module__}.{setting.__qualname__}"
+    return type(setting).__name__
+
+
+def _hash_text(value: Any) -> str:
+    return _hash(np.frombuffer(json.dumps(value).encode(), np.uint8))
+
+
+def _hash(*arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{len(array)} ".encode() + np.ascontiguousarray(array).tobytes())
+    return f"sha256:{digest.hexdigest()}"
+
+
 # ---- Checkpoints: a file from which learning goes on after its process was killed.
 #
 # It is written whole or not at all, and so seldom that it takes no more than a hundredth of the time.
@@ -321,12 +380,12 @@ SHARE = 0.01
 """Of the time that may go into writing: after a write that took a second there is none for the next hundred."""
 
 Name = str | os.PathLike[str]
-_CUTS, _UNSAID = "cuts", np.array([-1])
+_CUTS, _NO_CUTS = "cuts", np.array([-1])
 
 
 @contextmanager
 def naming(path: Name) -> Iterator[None]:
-    """CheckpointErrors from within name the file, and say what to do."""
+    """Make CheckpointErrors raised within name the file and the remedy."""
     try:
         yield
     except CheckpointError as error:
@@ -335,10 +394,10 @@ def naming(path: Name) -> Iterator[None]:
 
 
 class Checkpoint:
-    """What is known of the trees of one fit, in memory and in a file."""
+    """The results of the nodes of all trees of one fit, in memory and in a file."""
 
     def __init__(self, path: Name) -> None:
-        """Read the file, if it is there; find out whether it can be written."""
+        """Read the file, if it exists; check that it can be written."""
         self._path, self._about = Path(path), dict[str, str]()
         self._lines: dict[NodePlace, bytes] = {}
         self._made: dict[NodePlace, Callable[[], State]] = {}
@@ -354,27 +413,28 @@ class Checkpoint:
             self._about, self._lines = read_file(path)
             remove_parts(path)  # of writes that were killed
 
-    def said(self, what: str) -> str | None:
-        """What the file says of the fit that it is of."""
-        return self._about.get(what)
+    def seed(self, otherwise: int) -> int:
+        """The seed of the fit in the file; another if there is none."""
+        text = self._about.get(_SEED, "")
+        return int(text) if text.isdecimal() and len(text) < 20 else otherwise
 
-    def require(self, about: Mapping[str, str]) -> None:
-        """CheckpointError, in words, unless the file is of a fit of which this is true; a new file is from now on."""
+    def require(self, description: Mapping[str, str]) -> None:
+        """Raise CheckpointError if the file belongs to another fit; a new file is for this one."""
         if self.found:
-            _require_same(self._about, about)
-        self._about = dict(about)
+            _require_same(self._about, description)
+        self._about = dict(description)
 
     def tree(self, number: int) -> CheckpointStore:
-        """The ledger of a tree."""
+        """The store of a tree: 0 is that of all records, the others are those of folds."""
         return _TreeCheckpoint(self, number)
 
     def state(self, place: NodePlace) -> State | None:
-        """What the file held of a place."""
+        """The state of a node that the file holds."""
         line = self._lines.get(place)
         return None if line is None else state_of(line)
 
     def remember(self, place: NodePlace, make: Callable[[], State]) -> None:
-        """Keep what `make` makes; it is called when the file is written, which is now if it is time for that."""
+        """Keep the state that `make` returns; it is called when the file is written, which is now if one is due."""
         with self._lock:
             due = time.monotonic() >= self._next
             if place.finished:
@@ -385,7 +445,7 @@ class Checkpoint:
                 self.write()
 
     def write(self) -> None:
-        """Write the file now. Where that fails, it is said once, and learning goes on: the file stays as it was."""
+        """Write the file now. A failure is warned about once, and learning goes on: the file stays as it was."""
         with self._lock:
             began = time.monotonic()
             self._lines |= {place: line_of(place, make()) for place, make in self._made.items()}
@@ -408,32 +468,32 @@ class _TreeCheckpoint(CheckpointStore):
     def __init__(self, checkpoint: Checkpoint, tree: int) -> None:
         self._checkpoint, self._tree = checkpoint, tree
 
-    def answer(self, task: NodeTask, split_search: SplitSearch) -> SplitResult | None:
+    def result(self, task: NodeTask, split_search: SplitSearch) -> SplitResult | None:
         state = self._checkpoint.state(NodePlace(self._tree, task.number, finished=True))
-        return None if state is None else answer_of(state, task, split_search)
+        return None if state is None else result_of(state, task, split_search)
 
-    def under_way(self, task: NodeTask, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
+    def unfinished(self, task: NodeTask, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
         place = NodePlace(self._tree, task.number, finished=False)
         state = self._checkpoint.state(place)
-        if state is not None and not np.array_equal(state.pop(_CUTS, _UNSAID), cuts):
+        if state is not None and not np.array_equal(state.pop(_CUTS, _NO_CUTS), cuts):
             state = None  # it was on another number of workers: the node begins again
         return state, lambda make: self._checkpoint.remember(place, lambda: {_CUTS: cuts, **make()})
 
-    def finished(self, task: NodeTask, answer: SplitResult) -> None:
-        if answer.search is not None:
+    def keep(self, task: NodeTask, result: SplitResult) -> None:
+        if result.search is not None:
             place = NodePlace(self._tree, task.number, finished=True)
-            self._checkpoint.remember(place, lambda: answer_state(answer, task))
+            self._checkpoint.remember(place, lambda: state_of_result(result, task))
 
 
 def _require_same(before: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """CheckpointError that says in which way two fits differ, if they do."""
+    """Raise CheckpointError with all differences between two fits, if there are any."""
     differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     if differing:
-        told = [_told(name, before.get(name, "nothing"), now.get(name, "nothing")) for name in differing]
-        raise CheckpointError(f"it is of another fit: {'; '.join(told)}")
+        texts = [_difference(name, before.get(name, "nothing"), now.get(name, "nothing")) for name in differing]
+        raise CheckpointError(f"it is of another fit: {'; '.join(texts)}")
 
 
-def _told(name: str, before: str, now: str) -> str:
+def _difference(name: str, before: str, now: str) -> str:
     if "sha256:" in before + now:
         return f"{name} is not the same"
     return f"{name} was {before:.200}, and is {now:.200}"

@@ -16,8 +16,8 @@ from telltree.extras import extras
 from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.panel.part import Part, part_of
-from telltree.tree.out_of_core import local_backend
-from telltree.tree.shards import Message, NotOpenError, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.scale.out_of_core import local_backend
+from telltree.scale.shards import Message, NotOpenError, Places, Shard, ShardedBackend, answered, even_bounds
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -1,4 +1,4 @@
-"""What is learned: fitness, induction, and the tree itself."""
+"""Learning trees: the criterion, the search for each split, induction, pruning, and the tree itself."""
 
 from typing import TYPE_CHECKING
 
@@ -8,11 +8,13 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.tree.criterion import MDL as MDL
     from telltree.tree.criterion import Criterion as Criterion
     from telltree.tree.criterion import GiniSize as GiniSize
+    from telltree.tree.growth import Greedy as Greedy
+    from telltree.tree.growth import Growth as Growth
     from telltree.tree.growth import LookAhead as LookAhead
     from telltree.tree.growth import Optimal as Optimal
+    from telltree.tree.growth import TreeSettings as TreeSettings
     from telltree.tree.induction import GrowthResult as GrowthResult
-    from telltree.tree.induction import Induction as Induction
-    from telltree.tree.split_search import Limits as Limits
+    from telltree.tree.induction import grow as grow
     from telltree.tree.split_search import NodeProgress as NodeProgress
     from telltree.tree.tree import Leaf as Leaf
     from telltree.tree.tree import Node as Node
@@ -22,15 +24,17 @@ _HOMES = {
     "MDL": "criterion",
     "Criterion": "criterion",
     "GiniSize": "criterion",
-    "Induction": "induction",
     "Leaf": "tree",
     "GrowthResult": "induction",
-    "Limits": "split_search",
+    "Greedy": "growth",
+    "Growth": "growth",
     "LookAhead": "growth",
     "Node": "tree",
     "NodeProgress": "split_search",
     "Optimal": "growth",
     "Tree": "tree",
+    "TreeSettings": "growth",
+    "grow": "induction",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - the keys of the table are strings

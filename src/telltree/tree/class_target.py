@@ -570,7 +570,7 @@ class ClassLabels:
         return [group for _, _, group in parts], worth
 
     @property
-    def settled(self) -> bool:
+    def is_pure(self) -> bool:
         """Whether all are of one class."""
         return bool(np.count_nonzero(self.counts()) <= 1)
 

@@ -139,10 +139,10 @@ class GiniSize:
 _MOST_CLASSES = 4
 
 
-def least_at_corners(fitness: Criterion, most: Ints, total: Ints, size: Ints) -> Floats | None:
+def least_at_corners(criterion: Criterion, most: Ints, total: Ints, size: Ints) -> Floats | None:
     """The least fitness of splits whose true side has at most so much of each class; None if there are many classes.
 
-    If the fitness is concave in each of them, it is least where each class is there with all that it may have, or not
+    If the criterion is concave in each of them, it is least where each class is there with all that it may have, or not
     at all.
     """
     classes = len(total)
@@ -151,44 +151,44 @@ def least_at_corners(fitness: Criterion, most: Ints, total: Ints, size: Ints) ->
     found = np.full(len(most), np.inf)
     for corner in range(1 << classes):
         taken = most * np.array([corner >> k & 1 for k in range(classes)])
-        np.minimum(found, fitness(np.ascontiguousarray(taken), total, size), out=found)
+        np.minimum(found, criterion(np.ascontiguousarray(taken), total, size), out=found)
     return found
 
 
-def require_classes(fitness: Criterion, labels: Labels) -> None:
-    """SettingsError if labels are no classes, and this fitness would take what is counted of them for such."""
+def require_classes(criterion: Criterion, labels: Labels) -> None:
+    """SettingsError if labels are no classes, which this criterion takes counts for."""
     if not isinstance(labels, ClassLabels):
-        name = type(fitness).__name__
+        name = type(criterion).__name__
         raise SettingsError(
-            f"{name} tells how mixed classes are, and got {type(labels).__name__}: give a fitness for them"
+            f"{name} tells how mixed classes are, and got {type(labels).__name__}: give a criterion for them"
         )
 
 
-def sized_for(fitness: Criterion, grammar: Grammar) -> Grammar:
-    """The grammar, in which the size of a formula is what this fitness is to be given."""
-    return grammar.counting_nodes if getattr(fitness, "size", None) == "nodes" else grammar
+def sized_for(criterion: Criterion, grammar: Grammar) -> Grammar:
+    """The grammar with formulas sized as the criterion counts them."""
+    return grammar.counting_nodes if getattr(criterion, "size", None) == "nodes" else grammar
 
 
-def prepared(fitness: Criterion, grammar: Grammar, labels: Labels) -> Criterion:
-    """The fitness for formulas of this grammar as splits of records that have these labels."""
-    own = getattr(fitness, "prepared", None)
-    return fitness if own is None else own(grammar, labels)
+def prepared(criterion: Criterion, grammar: Grammar, labels: Labels) -> Criterion:
+    """The criterion for formulas of this grammar as splits of records with these labels."""
+    own = getattr(criterion, "prepared", None)
+    return criterion if own is None else own(grammar, labels)
 
 
-def criterion_at(fitness: Criterion, records: int) -> Criterion:
-    """The fitness at a node of this many records."""
-    own = getattr(fitness, "at_node", None)
-    return fitness if own is None else own(records)
+def criterion_at(criterion: Criterion, records: int) -> Criterion:
+    """The criterion at a node of this many records."""
+    own = getattr(criterion, "at_node", None)
+    return criterion if own is None else own(records)
 
 
-def gain_of(fitness: Criterion, total: Ints, size: int, reached: float) -> float:
-    """By how much a split lowers the fitness of not splitting."""
-    own = getattr(fitness, "unsplit", None)
-    before = float(fitness(total[None, :], total, np.array([size]))[0]) if own is None else float(own(total))
+def gain_of(criterion: Criterion, total: Ints, size: int, reached: float) -> float:
+    """The decrease of the criterion by a split that reaches this value."""
+    own = getattr(criterion, "unsplit", None)
+    before = float(criterion(total[None, :], total, np.array([size]))[0]) if own is None else float(own(total))
     return before - reached
 
 
-# ---- Bits: the length of the shortest message that tells the labels to somebody who has the records.
+# ---- MDL: the length of the shortest message that encodes the labels for somebody who has the records.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -261,7 +261,7 @@ class MDL:
         )
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
-        raise SettingsError("Bits is the criterion of a grammar: ask prepared(grammar, labels) for it")
+        raise SettingsError("MDL is the criterion of a grammar: ask prepared(grammar, labels) for it")
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,22 +323,22 @@ class TreeCost:
         return self.impurity * (total - float(np.sum(weights.astype(np.float64) ** 2)) / total) if total else 0.0
 
 
-def whole_of(fitness: Criterion, grammar: Grammar, labels: Labels, node: Labels | None = None) -> TreeCost:
-    """What trees of formulas of this grammar cost for all these records; SettingsError if the fitness does not say.
+def tree_cost(criterion: Criterion, grammar: Grammar, labels: Labels, node: Labels | None = None) -> TreeCost:
+    """What trees of formulas of this grammar cost for all these records; SettingsError if the criterion does not say.
 
     `node`: the records of the node below which they grow, if that is not the root: impurity is a mean over these.
     """
     here = labels if node is None else node
-    if isinstance(fitness, MDL):
-        require_classes(fitness, labels)
-        prices = fitness.price_for(len(labels)) * np.array(grammar.bits(LARGEST))
+    if isinstance(criterion, MDL):
+        require_classes(criterion, labels)
+        prices = criterion.price_for(len(labels)) * np.array(grammar.bits(LARGEST))
         return TreeCost(prices, 0.0, len(labels) / int(labels.totals().sum()), "bits")
-    if isinstance(fitness, GiniSize) and fitness.gini == "weighted":
-        require_classes(fitness, labels)
-        each = fitness.w2 / len(here) if fitness.per_record else fitness.w2
+    if isinstance(criterion, GiniSize) and criterion.gini == "weighted":
+        require_classes(criterion, labels)
+        each = criterion.w2 / len(here) if criterion.per_record else criterion.w2
         most = 256  # rules of a derivation
-        return TreeCost(each * np.arange(most + 1.0), fitness.w1 / int(here.totals().sum()), 0.0, "of fitness")
+        return TreeCost(each * np.arange(most + 1.0), criterion.w1 / int(here.totals().sum()), 0.0, "of fitness")
     raise SettingsError(
-        f"what a whole tree costs is known for Bits() and for GiniSize(gini='weighted'), not for {fitness!r:.200}; "
-        "give one of these as fitness, or leave growth out"
+        f"what a whole tree costs is known for MDL() and for GiniSize(gini='weighted'), not for {criterion!r:.200}; "
+        "give one of these as criterion, or leave growth out"
     )

@@ -107,7 +107,7 @@ def best_ahead(
     evaluator: OfPopulations,
     labels: Labels,
     *,
-    whole: TreeCost,
+    cost: TreeCost,
     least: int,
 ) -> Derivation | None:
     """Of `first` and the best that were found, up to `most`, the question that costs least with those below it.
@@ -122,6 +122,6 @@ def best_ahead(
     questions = pooled(candidates, truth_of, most, least)
     if not questions.derivations:
         return None
-    pool = pool_of(questions, labels, whole, least)
+    pool = pool_of(questions, labels, cost, least)
     _, best, _, _ = best_two_levels(pool.groups, pool, np.inf, np.zeros(2, np.int64))
     return None if best < 0 else questions.derivations[best]

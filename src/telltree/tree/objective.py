@@ -48,8 +48,8 @@ def sample_of(labels: Labels, seed: int) -> Sample | None:
     return Sample(np.sort(np.concatenate(parts)), stands)
 
 
-def budget_weight_of(labels: Labels) -> float:
-    """How much there is to tell of records: how many there are, and if they have classes how mixed these are (Gini)."""
+def total_impurity(labels: Labels) -> float:
+    """The impurity of records times their number: their Gini impurity if they have classes, else 1 each."""
     if not isinstance(labels, ClassLabels):
         return float(len(labels))
     counts = labels.counts()
@@ -76,7 +76,7 @@ class SplitObjective:
         self,
         evaluator: OfPopulations,
         labels: Labels,
-        fitness: Criterion,
+        criterion: Criterion,
         min_samples_leaf: int = 0,
         *,
         part: Callable[[NDArray[np.int64]], OfPopulations] | None = None,
@@ -84,7 +84,7 @@ class SplitObjective:
     ) -> None:
         """`part`: what evaluates formulas on some records; `stands`: for how many records each of a class stands,
         if these are a sample."""
-        self._engine, self._labels, self._fitness, self._part = evaluator, labels, fitness, part
+        self._evaluator, self._labels, self._criterion, self._part = evaluator, labels, criterion, part
         groups, self._worth = labels.groups()
         self._masks = evaluator.masks(groups)
         self._totals = labels.totals()
@@ -110,16 +110,16 @@ class SplitObjective:
         if not self._by_class:  # records are not counted by class, so what each stands for is not known
             least /= most
         some = self._labels[drawn.records]
-        return SplitObjective(self._part(drawn.records), some, self._fitness, int(least), stands=drawn.stands)
+        return SplitObjective(self._part(drawn.records), some, self._criterion, int(least), stands=drawn.stands)
 
     @property
     def shorter_is_fitter(self) -> bool:
         """Whether of two formulas that split alike the longer is never the fitter one."""
-        return bool(getattr(self._fitness, "shorter_is_fitter", False))
+        return bool(getattr(self._criterion, "shorter_is_fitter", False))
 
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
         """For each condition what it and its negation are known by; None if that is not known."""
-        return self._engine.marks(conditions)
+        return self._evaluator.marks(conditions)
 
     def floors(self, conditions: Population, size: int) -> NDArray[np.float64] | None:
         """For each condition c, four bounds; None if the fitness has none.
@@ -127,10 +127,10 @@ class SplitObjective:
         No formula of `size` terminals that is true only of records in which c holds at some step is fitter than the
         first; only of records in which it never holds, than the second; the others are the same of ¬c.
         """
-        least = getattr(self._fitness, "least", None)
+        least = getattr(self._criterion, "least", None)
         if least is None:
             return None
-        some, every = (self._worths(counts) for counts in self._engine.reach(conditions, self._masks))
+        some, every = (self._worths(counts) for counts in self._evaluator.reach(conditions, self._masks))
         reached = [some, self._totals - some, self._totals - every, every]
         found = [least(high, self._totals, np.full(len(high), size)) for high in reached]
         return None if any(bounds is None for bounds in found) else np.column_stack(found)
@@ -144,8 +144,8 @@ class SplitObjective:
         return np.column_stack([true, np.minimum(true, whole - true)])
 
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
-        tally = self._engine.evaluate(population, wanted, self._masks)
-        found = checked_values(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
+        tally = self._evaluator.evaluate(population, wanted, self._masks)
+        found = checked_values(self._criterion(self._worths(tally.counts), self._totals, tally.size), len(wanted))
         fitness = np.array(found, np.float64)
         members = self._expected(tally.counts) if self._is_sample and self._by_class else tally.members
         _refuse(fitness, members, self._least)

@@ -31,8 +31,8 @@ class RoutedTruth(NamedTuple):
     """A formula as it is asked of the records of a node."""
 
     asked: Expression
-    """Answers as the formula where that is known, and else `goes`."""
-    goes: bool
+    """Answers as the formula where that is known, and else `unknown_is_true`."""
+    unknown_is_true: bool
     """The answer of more records, by weight, of those whose answer is known; false if both are as many."""
     truth: NDArray[np.bool_]
     unknown: int
@@ -46,7 +46,7 @@ class RoutedFormulas:
         self._formulas, self._records = formulas, len(labels)
         self._weights = np.ones(len(labels)) if labels.weights is None else labels.weights.astype(np.float64)
 
-    def settled(self, formulas: Sequence[Expression]) -> list[RoutedTruth]:
+    def routed(self, formulas: Sequence[Expression]) -> list[RoutedTruth]:
         """What becomes of each."""
         pairs = [bounds(e) for e in formulas]
         truth = self._formulas.truth([bound for pair in pairs for bound in pair])
@@ -58,7 +58,7 @@ class RoutedFormulas:
         return [RoutedTruth(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
 
     def _asked(self, formulas: Sequence[Expression]) -> list[Expression]:
-        return [one.asked for one in self.settled(formulas)]
+        return [one.asked for one in self.routed(formulas)]
 
     @property
     def schema(self) -> Schema:
@@ -86,7 +86,7 @@ class RoutedFormulas:
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         """On which side each record is."""
-        return np.array([one.truth for one in self.settled(formulas)])
+        return np.array([one.truth for one in self.routed(formulas)])
 
     def robustness(
         self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False

@@ -254,7 +254,7 @@ class Labels(Protocol):
         """What a fitness gets for all records: one number a column."""
 
     @property
-    def settled(self) -> bool:
+    def is_pure(self) -> bool:
         """Whether there is nothing to tell apart."""
 
     def kinds(self) -> list[Bools]:

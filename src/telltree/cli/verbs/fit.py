@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from telltree.cli.inputs import Dask, Functions, client_of, functions_in
-from telltree.cli.judging import JudgeOptions, class_weights, judged, of_classes, read_records, recall_floors
+from telltree.cli.judging import JudgeOptions, class_weights, judged, least_recalls, of_classes, read_records
 from telltree.cli.left_out import say_left_out
 from telltree.cli.options import (
     FAILURE,
@@ -28,7 +28,7 @@ from telltree.cli.options import (
     say,
 )
 from telltree.cli.progress import fitting
-from telltree.defaults import DEFAULT_SEARCH, RANDOM_STATE, SIMPLICITY, THRESHOLDS, ThresholdsName
+from telltree.defaults import DEFAULT_SEARCH, RANDOM_STATE
 from telltree.errors import TelltreeError
 from telltree.files import read_small
 from telltree.search import SEARCHES
@@ -41,13 +41,14 @@ if TYPE_CHECKING:
     from telltree.explain import Style
     from telltree.panel import Panel
     from telltree.search import Search
-    from telltree.tree.growth import LookAhead, Optimal
+    from telltree.tree.growth import Growth
 
     SearchName = str
 else:
     SearchName = Literal[*SEARCHES]
 
 GrowthName = Literal["greedy", "look-ahead", "optimal"]
+Thresholds = Literal["grid", "midpoint", "best"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
 _PAPER_SEARCH = "gp"
 
@@ -83,33 +84,33 @@ class TreeOptions:
     min_samples_leaf: Annotated[
         int | None, _number("Records that each side of a split must have; by default what suits their number.")
     ] = None
-    min_gain: Annotated[float | None, _number("By how much a split must lower the fitness.")] = None
+    min_gain: Annotated[float | None, _number("The least decrease of the criterion for which a node is split.")] = None
     prevent_same_label: Annotated[
         bool, typer.Option("--prevent-same-label", help="Refuse splits whose sides predict the same.")
     ] = False
-    centre: Annotated[
-        bool | None,
-        typer.Option(help="Move constants to the middle of the gap they split; by default without --grammar."),
-    ] = None
     thresholds: Annotated[
-        ThresholdsName,
+        Thresholds | None,
         typer.Option(
-            help="centred: a constant moves within the gap it splits; exact: to the gap where the formula is fittest."
+            help="Where constants of a chosen formula go. grid: they stay; midpoint: to the middle of their gap; "
+            "best: to the gap where the formula is fittest. By default midpoint without --grammar, else grid.",
+            show_default=False,
         ),
-    ] = THRESHOLDS
-    as_derived: Annotated[
-        bool,
+    ] = None
+    simplify: Annotated[
+        bool | None,
         typer.Option(
-            "--as-derived", help="Keep formulas exactly as the search derived them: no part dropped, nothing rewritten."
+            help="Drop parts of formulas that decide nothing, and rewrite them; --no-simplify keeps each as the "
+            "search derived it.",
+            show_default=False,
         ),
-    ] = False
+    ] = None
     simplicity: Annotated[
-        float,
+        float | None,
         _number(
             "How much worse a smaller tree may be and still be taken: standard errors with cross-validation, else "
-            "a factor of the price of formulas; 0 takes the best."
+            "a factor of the price of formulas; 0 takes the best. By default 1."
         ),
-    ] = SIMPLICITY
+    ] = None
     class_weight: Annotated[
         list[str] | None,
         typer.Option(
@@ -118,10 +119,10 @@ class TreeOptions:
             help="What a record of a class weighs, such as bad=4 (repeatable); balanced gives all classes the same.",
         ),
     ] = None
-    recall: Annotated[
+    min_recall: Annotated[
         list[str] | None,
         typer.Option(
-            "--recall",
+            "--min-recall",
             metavar="CLASS=SHARE",
             help="The least share of the training records of a class to be found, such as bad=.95 (repeatable); its "
             "records weigh more in the leaves if need be.",
@@ -205,24 +206,24 @@ def fit(
     check_output(output, force=force)
     check_output(checkpoint, force=True)  # one that exists is gone on from
     judge.check()
-    weights, recall = class_weights(tree.class_weight), recall_floors(tree.recall)
+    weights, min_recall = class_weights(tree.class_weight), least_recalls(tree.min_recall)
     classifier = _classifier(tree)
     if data.missing == "unknown":
         classifier.set_params(missing="unknown")
     records = read_records(source, data.reading, judge, tree.random_state)
     if data.missing == "unknown":
         _say_how_slow(records.panel)
-    from telltree.tree.induction import Interruption  # loads what learning needs  # loads what learning needs
+    from telltree.tree.induction import Interruption  # loads what learning needs
 
     cv = None if tree.preset else records.cv
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=cv)
-    classifier.set_params(recall=of_classes(recall, records.labels, "--recall"))
+    classifier.set_params(min_recall=of_classes(min_recall, records.labels, "--min-recall"))
     with client_of(dask) as client:
         with fitting(tree.max_depth or _USUAL_DEPTH, cv or 0) as progress:
-            classifier.set_params(progress=progress)
+            classifier.set_params(callback=progress)
             limits: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "max_memory": max_memory}
             classifier.fit(records.panel, records.labels, groups=records.groups, **limits)
-        classifier.set_params(progress=None)
+        classifier.set_params(callback=None)
         say_left_out(classifier.grammar_)
         with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now
             saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
@@ -322,18 +323,12 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
         "grammar": None if options.grammar is None else _text_of(options.grammar),
         "max_depth": options.max_depth,
         "min_samples_leaf": options.min_samples_leaf,
-        "centre": options.centre,
-        "as_derived": options.as_derived or None,
     }
     return usual.set_params(
         **{name: value for name, value in given.items() if value is not None},
         search=_search(options),
+        growth=_growth(options, usual.growth),
         functions=functions_in(options.functions) or (),
-        min_gain=options.min_gain,
-        prevent_same_label=options.prevent_same_label,
-        growth=_growth(options),
-        thresholds=options.thresholds,
-        simplicity=options.simplicity,
         random_state=options.random_state,
         n_jobs=options.n_jobs,
     )
@@ -401,15 +396,33 @@ def _setting(text: str, search: "Search", kind: str) -> tuple[str, Any]:
         fail(f"--search-setting {text}: {name} is a number", USAGE)
 
 
-def _growth(options: TreeOptions) -> "Optimal | LookAhead | None":
-    from telltree.tree.growth import LookAhead, Optimal
+def _growth(options: TreeOptions, usual: "Growth | None") -> "Growth | None":
+    """The growth with the settings given; None, which stands for the default one, if there are none."""
+    from dataclasses import fields
 
-    if options.growth == "greedy":
-        if options.growth_pool is not None:
-            fail("--growth-pool is for --growth optimal or look-ahead, not for greedy", USAGE)
-        return None
-    kind: type[Optimal | LookAhead] = Optimal if options.growth == "optimal" else LookAhead
-    return kind() if options.growth_pool is None else kind(options.growth_pool)
+    from telltree.tree.growth import Greedy, LookAhead, Optimal
+
+    kinds: dict[str, type[Growth]] = {"greedy": Greedy, "look-ahead": LookAhead, "optimal": Optimal}
+    kind = kinds[options.growth]
+    given: dict[str, Any] = {
+        "thresholds": options.thresholds,
+        "simplify": options.simplify,
+        "simplicity": options.simplicity,
+        "min_gain": options.min_gain,
+        "prevent_same_label": options.prevent_same_label or None,
+        "pool": options.growth_pool,
+    }
+    shared = {} if usual is None else {"thresholds": usual.thresholds, "simplify": usual.simplify}
+    known = {field.name for field in fields(kind)}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name in chosen:
+        if name not in known:
+            option = "growth-pool" if name == "pool" else name.replace("_", "-")
+            knowing = [each for each, other in kinds.items() if name in {field.name for field in fields(other)}]
+            fail(f"--{option} is for --growth {' or '.join(knowing)}, not for {options.growth}", USAGE)
+    if kind is Greedy and not chosen:
+        return usual
+    return kind(**shared | chosen)
 
 
 def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
@@ -429,7 +442,7 @@ def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, A
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
         "proved": proved(tree),
-        "recall": [str(floor) for floor in tree.floors],
+        "min_recall": [str(floor) for floor in tree.floors],
         "left_out": _left_out(classifier),
         "rules": as_records(classifier.rules(style=style)),
     }

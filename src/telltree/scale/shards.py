@@ -18,7 +18,7 @@ from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
 from telltree.logic import Expression
 from telltree.panel import Panel, Schema
-from telltree.tree.split_search import Backend
+from telltree.tree.backend import Backend
 
 # ---- A shard of the records, which stays where they are: it answers questions about formulas for the node at hand.
 
@@ -26,7 +26,7 @@ _NODES_KEPT = 6
 """A node is asked about populations, by all its records and by a sample, then about formulas as they stand; nothing is
 asked about it later. Two nodes may be asked about side by side."""
 
-Form = Literal["engine", "formulas"]
+Form = Literal["evaluator", "formulas"]
 """Which evaluator of a bench is asked: that for populations, or that for formulas as they stand."""
 Groups = Sequence[NDArray[np.bool_]]
 
@@ -80,7 +80,7 @@ class Shard:
             raise NotOpenError
         self._open.move_to_end(call.node)
         evaluator, masks = self._open[call.node]
-        self._backend.spreads.update(call.spread)
+        self._backend.deviations.update(call.spread)
         if call.question == "masks":
             masks.append(evaluator.masks(*call.given))
             return None
@@ -139,12 +139,12 @@ class ShardedBackend:
     def __init__(self, places: Places, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]) -> None:
         """`spread`: the standard deviation of a signal over the records of all shards."""
         self.places, self.schema, self.grammar, self._spread = places, schema, grammar, spread
-        self.spreads: dict[Expression, float] = {}
+        self.deviations: dict[Expression, float] = {}
         self.serial, self._lock = count(), threading.Lock()
 
     def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
         """What evaluates populations on these records."""
-        return _PopulationShards(self, members, before, "engine")
+        return _PopulationShards(self, members, before, "evaluator")
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
         """What evaluates formulas as they stand on these records."""
@@ -153,9 +153,9 @@ class ShardedBackend:
     def spread(self, signal: Expression) -> float:
         """The standard deviation of a signal, the unit of its margins."""
         with self._lock:
-            if signal not in self.spreads:
-                self.spreads[signal] = self._spread(signal)
-            return self.spreads[signal]
+            if signal not in self.deviations:
+                self.deviations[signal] = self._spread(signal)
+            return self.deviations[signal]
 
     @property
     def nodes_at_once(self) -> int:
@@ -223,7 +223,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         """The smallest absolute margin of each formula over the records; exact if it is no less than `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._backend.spread(signal) for signal in signals}
-        found: NDArray[np.float64] = np.min(self._each("margins", formulas, cutoff, True, spread=spread), axis=0)
+        found: NDArray[np.float64] = np.min(self._each("robustness", formulas, cutoff, True, spread=spread), axis=0)
         return found
 
     def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:

@@ -25,9 +25,9 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.panel.disk_arrays import allow_files, rest
+from telltree.scale.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
 from telltree.text import counted, size_said
-from telltree.tree.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
-from telltree.tree.split_search import Backend, LocalBackend
+from telltree.tree.backend import Backend, LocalBackend
 
 logger = logging.getLogger("telltree")
 _ATOMS = 2048  # planes to reckon with if a grammar does not number its atoms

@@ -22,24 +22,24 @@ from telltree.tree.target import Labels
 # Constants from a grid are often close to some record. The middle of the gap leaves unseen records the most room on
 # both sides; on Auslan that halves the distance between a tree's accuracy and 1.
 
-_WAYS = 16  # positions to try at a time on each side: evaluating formulas by the dozen is cheaper
+_POSITIONS = 16  # positions to try at a time on each side: evaluating formulas by the dozen is cheaper
 
 Path = tuple[int, ...]
 
 
-def centred(
+def midpoint_thresholds(
     formula: Expression,
     formulas: OfFormulas,
     columns: Container[str],
-    late: Callable[[], bool] = bool,
+    is_late: Callable[[], bool] = bool,
 ) -> Expression:
     """The formula with the constants compared with real signals of these columns moved to the middle of their gaps.
 
     The answers for the records of `formulas` do not change. An atom that decides nothing is not changed, nor is a
-    formula with English of its own from a grammar, which may quote constants. When it is `late`, the remaining
+    formula with English of its own from a grammar, which may quote constants. When it is late, the remaining
     constants stay.
     """
-    if late() or any(e.english is not None for e in formula.walk()):
+    if is_late() or any(e.english is not None for e in formula.walk()):
         return formula
     paths = movable(formula, columns)
     if not paths:
@@ -47,7 +47,7 @@ def centred(
     answers = formulas.truth([formula])[0]
     for path in paths:
         place = ConstantPlace(formula, path, formulas)
-        gap = None if late() else _Gap(place, answers, late).bounds()
+        gap = None if is_late() else _Gap(place, answers, is_late).bounds()
         if gap is not None:
             moved = place.moved(roundest(*gap))
             if np.array_equal(formulas.truth([moved])[0], answers):
@@ -134,9 +134,9 @@ class ConstantPlace:
 class _Gap:
     """The range of values of its signal in which a comparison's constant can move without changing an answer."""
 
-    def __init__(self, place: ConstantPlace, answers: NDArray[np.bool_], late: Callable[[], bool]) -> None:
+    def __init__(self, place: ConstantPlace, answers: NDArray[np.bool_], is_late: Callable[[], bool]) -> None:
         self._place, self._formulas, self._own = place, place.formulas, place.atom
-        self._answers, self._late = answers, late
+        self._answers, self._is_late = answers, is_late
 
     def bounds(self) -> tuple[float, float] | None:
         """The values on either side; None if one side has none that would change an answer."""
@@ -171,8 +171,8 @@ class _Gap:
     def _furthest(self, start: int, end: int) -> int:
         """How far from `start` towards `end` all gaps give the same answers, assuming that answers change only once."""
         step = 1 if end > start else -1
-        while start != end and not self._late():  # what was found so far stays valid
-            count = min(_WAYS, abs(end - start))
+        while start != end and not self._is_late():  # what was found so far stays valid
+            count = min(_POSITIONS, abs(end - start))
             tried = [start + step * (abs(end - start) * k // count) for k in range(1, count + 1)]
             alike = self._alike(tried)
             if all(alike):
@@ -210,17 +210,22 @@ _ROUNDS = 5
 class Splits:
     """Judges splits of the records of a node by formulas of one size."""
 
-    def __init__(self, labels: Labels, fitness: Criterion, size: int, min_samples_leaf: int = 0) -> None:
+    def __init__(self, labels: Labels, criterion: Criterion, size: int, min_samples_leaf: int = 0) -> None:
         groups, worth = labels.groups()
         own = np.column_stack(groups).astype(np.int64)
         self._worth: Ints = own if worth is None else own @ worth
         """What each record counts for."""
-        self._totals, self._fitness, self._size, self._least = labels.totals(), fitness, size, max(1, min_samples_leaf)
+        self._totals, self._criterion, self._size, self._least = (
+            labels.totals(),
+            criterion,
+            size,
+            max(1, min_samples_leaf),
+        )
 
     @property
     def tolerance(self) -> float:
         """Up to which difference two splits are as good."""
-        return float(getattr(self._fitness, "tolerance", 0.0))
+        return float(getattr(self._criterion, "tolerance", 0.0))
 
     def of(self, truth: NDArray[np.bool_]) -> float:
         """The fitness of the split between the records of which a formula is true, and the others."""
@@ -235,7 +240,7 @@ class Splits:
 
     def _judged(self, counts: Ints, members: Ints) -> Floats:
         size = np.full(len(members), self._size)
-        fitness = checked_values(self._fitness(counts, self._totals, size), len(members))
+        fitness = checked_values(self._criterion(counts, self._totals, size), len(members))
         fewest = np.minimum(members, len(self._worth) - members)
         return np.where((fewest >= self._least) & np.isfinite(fitness), fitness, np.inf)
 
@@ -245,23 +250,23 @@ def best_thresholds(
     formulas: OfFormulas,
     columns: Container[str],
     splits: Splits,
-    late: Callable[[], bool] = bool,
+    is_late: Callable[[], bool] = bool,
 ) -> Expression:
     """The formula with the constants compared with real signals of these columns where it is fittest; of gaps in which
     it is as fit, within the tolerance, in the widest.
 
     One constant moves at a time, until none is better elsewhere between records it tells apart. Formulas that count,
     or compare a signal with the same constant twice, keep theirs, as their answers may turn more than once; and so does
-    a formula with English of its own from a grammar. When it is `late`, the remaining constants stay.
+    a formula with English of its own from a grammar. When it is late, the remaining constants stay.
     """
-    if late() or any(e.english is not None for e in formula.walk()):
+    if is_late() or any(e.english is not None for e in formula.walk()):
         return formula
     least = splits.of(formulas.truth([formula])[0])
     for _ in range(_ROUNDS):
         before = formula
         for path in movable(formula, columns):
             place = ConstantPlace(formula, path, formulas)
-            if late():
+            if is_late():
                 return formula
             if place.turns_once:
                 formula, least = _moved(place, splits, least)
