@@ -6,8 +6,8 @@ from results import Row
 from sklearn.model_selection import StratifiedShuffleSplit
 from timing import in_turn, seconds
 
-from telltree import GeneticProgramming, GrammarTreeClassifier, GrammaticalEvolution, MonteCarlo, Panel
-from telltree.search import Search
+from telltree import GrammarTreeClassifier, Panel
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Search
 
 ACCURACY = 0.988
 SECONDS = 1.0

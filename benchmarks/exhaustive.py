@@ -6,8 +6,10 @@ import numpy as np
 from auslan import hard2_labels, load
 from results import Row
 
-from telltree import MDL, Exhaustive, GiniSize, Grammar, Panel
+from telltree import Grammar, Panel
 from telltree.engine.population import PopulationEvaluator
+from telltree.search import Exhaustive
+from telltree.tree import MDL, GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import Criterion, prepared
 from telltree.tree.objective import SplitObjective

@@ -17,8 +17,9 @@ import numpy as np
 from auslan import default_folder
 from distributed import Client, LocalCluster
 
-from telltree import DataWarning, GrammarForestClassifier, GrammarTreeClassifier, Panel
+from telltree import GrammarForestClassifier, GrammarTreeClassifier, Panel
 from telltree.datasets import load_acasx, load_auslan, make_encounters
+from telltree.errors import DataWarning
 from telltree.estimators.folds import folds
 
 Records = tuple[Panel, np.ndarray]

@@ -11,9 +11,10 @@ from machine import core_in_use
 from peers.run_deap import run_deap
 from results import Row
 
-from telltree import Auto, CrossEntropy, GeneticProgramming, GiniSize, Grammar, MonteCarlo, Panel, Pipe
+from telltree import Grammar, Panel
 from telltree.engine.population import PopulationEvaluator
-from telltree.search import Search
+from telltree.search import Auto, CrossEntropy, GeneticProgramming, MonteCarlo, Pipe, Search
+from telltree.tree import GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.objective import SplitObjective
 

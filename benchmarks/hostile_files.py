@@ -26,7 +26,8 @@ sys.path.insert(0, str(ROOT / "tests"))  # the mutations are those of the tests
 from model_mutants import mutant  # noqa: E402 - found on the path that was just added
 from test_model_golden import GOLDEN, double, panel, wild  # noqa: E402
 
-from telltree import ModelFormatError, Panel, TelltreeError, read  # noqa: E402
+from telltree import Panel, TelltreeError, read  # noqa: E402
+from telltree.errors import ModelFormatError  # noqa: E402
 from telltree.estimators import load  # noqa: E402
 from telltree.grammar import Grammar  # noqa: E402
 from telltree.panel import Column, Schema  # noqa: E402

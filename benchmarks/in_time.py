@@ -16,8 +16,9 @@ import time
 
 import numpy as np
 
-from telltree import GeneticProgramming, GrammarTreeClassifier, Panel
+from telltree import GrammarTreeClassifier, Panel
 from telltree.grammar import Grammar
+from telltree.search import GeneticProgramming
 
 COLUMNS, STEPS, SECONDS = 20, 5, 1.0
 MOMENTS = (0.2, 1.0, 2.0, 4.0, 8.0, 16.0)

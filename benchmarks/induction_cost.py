@@ -8,7 +8,8 @@ from auslan import load
 from results import Row
 from walks import random_walks
 
-from telltree import GeneticProgramming, GrammarTreeClassifier, Panel
+from telltree import GrammarTreeClassifier, Panel
+from telltree.search import GeneticProgramming
 from telltree.tree import NodeProgress
 
 DEPTH = 6
@@ -53,7 +54,7 @@ def rows(quick: bool) -> list[Row]:
 def _row(name: str, panel: Panel, labels: np.ndarray) -> Row:
     levels = Levels()
     search = GeneticProgramming()
-    model = GrammarTreeClassifier(search=search, max_depth=DEPTH, random_state=0, progress=levels)
+    model = GrammarTreeClassifier(search=search, max_depth=DEPTH, random_state=0, callback=levels)
     begun = time.perf_counter()
     model.fit(panel, labels)
     whole = time.perf_counter() - begun

@@ -15,9 +15,10 @@ from results import Row
 from sklearn.metrics import f1_score
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-from telltree import GiniSize, Grammar, GrammarTreeClassifier, Panel, read
+from telltree import Grammar, GrammarTreeClassifier, Panel, read
 from telltree.datasets import load_acasx, load_auslan, make_encounters
 from telltree.experiments.trial import split
+from telltree.tree import GiniSize, Greedy
 
 Records = tuple[Panel, np.ndarray]
 FEW = (5, 10, 30)  # records a class
@@ -57,7 +58,7 @@ def learnt(train: Records, test: Records, seed: int, **settings: object) -> Resu
 
 def paper(train: Records, test: Records, seed: int) -> Result:
     """The same with the paper's generic grammar and criterion."""
-    settings = {"fitness": GiniSize(), "max_depth": 6, "min_samples_leaf": 1, "centre": True}
+    settings = {"criterion": GiniSize(), "max_depth": 6, "min_samples_leaf": 1, "growth": Greedy(thresholds="midpoint")}
     return learnt(train, test, seed, grammar=Grammar.generic(train[0]), **settings)
 
 

@@ -29,10 +29,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from telltree import GeneticProgramming, GrammarTreeClassifier
+from telltree import GrammarTreeClassifier
 from telltree.datasets import make_encounters
 from telltree.experiments import run_experiment
 from telltree.scale import checkpoint
+from telltree.search import GeneticProgramming
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PANEL, LABELS = tuple(make_encounters(400, 150, 3))[:2]

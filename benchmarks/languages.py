@@ -16,8 +16,10 @@ import numpy as np
 from peers.aeon_data import aeon_file
 from sklearn.model_selection import StratifiedKFold
 
-from telltree import DataWarning, Grammar, GrammarTreeClassifier, Panel, read
+from telltree import Grammar, GrammarTreeClassifier, Panel, read
+from telltree.errors import DataWarning
 from telltree.grammar.default_language import cuts
+from telltree.tree import Greedy
 
 DATA = {
     "GunPoint": 4,
@@ -123,7 +125,9 @@ def tried(data: str, make: Language, repeats: int) -> tuple[np.ndarray, float]:
         for number, (own, held) in enumerate(folds):
             began = time.process_time()
             grammar = make(panel[own], y[own])
-            model = GrammarTreeClassifier(grammar, centre=True, random_state=FOLDS * repeat + number)
+            model = GrammarTreeClassifier(
+                grammar, growth=Greedy(thresholds="midpoint"), random_state=FOLDS * repeat + number
+            )
             model.fit(panel[own], y[own])
             seconds.append(time.process_time() - began)
             scores.append(float(np.mean(model.predict(panel[held]) == y[held])))

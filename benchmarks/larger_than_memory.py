@@ -23,7 +23,8 @@ import pyarrow.parquet as pq
 from peak_memory import peak_bytes
 
 import telltree
-from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier
+from telltree import Grammar, GrammarTreeClassifier
+from telltree.search import GeneticProgramming
 
 STEPS, COLUMNS, AT_A_TIME = 50, 20, 10_000
 NAMES = {"id": "run", "time": "t", "label": "end"}

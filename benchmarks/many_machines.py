@@ -25,11 +25,13 @@ from distributed import Client, LocalCluster
 from larger_than_memory import NAMES, STEPS, make
 
 import telltree
-from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
+from telltree import Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.trace import signals_of
 from telltree.estimators import classifier
 from telltree.scale import dask as on_cluster
 from telltree.scale.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.search import GeneticProgramming
+from telltree.tree import Greedy
 from telltree.tree.backend import LocalBackend
 
 COLUMNS = 10
@@ -64,7 +66,9 @@ def records_of(number: int, folder: Path) -> tuple[Panel, np.ndarray]:
 
 def model_for(panel: Panel, evaluations: int, depth: int = 3) -> GrammarTreeClassifier:
     search = GeneticProgramming(evaluations=evaluations)
-    return GrammarTreeClassifier(Grammar.generic(panel), search, max_depth=depth, random_state=0, centre=True)
+    return GrammarTreeClassifier(
+        Grammar.generic(panel), search, max_depth=depth, random_state=0, growth=Greedy(thresholds="midpoint")
+    )
 
 
 @contextmanager

@@ -5,8 +5,9 @@ import time
 from auslan import default_folder
 from results import Row
 
-from telltree import GrammarTreeClassifier, Optimal
+from telltree import GrammarTreeClassifier
 from telltree.datasets import load_acasx
+from telltree.tree import Optimal
 
 TARGET = 10.0
 POOL = 500

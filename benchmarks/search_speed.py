@@ -14,20 +14,12 @@ from peers import numpy_monte_carlo as peer
 from results import Row
 from timing import in_turn
 
-from telltree import (
-    CrossEntropy,
-    GeneticProgramming,
-    GiniSize,
-    Grammar,
-    GrammaticalEvolution,
-    MonteCarlo,
-    Panel,
-    Pipe,
-)
+from telltree import Grammar, Panel
 from telltree.engine.population import PopulationEvaluator
 from telltree.grammar.derivation import Population
-from telltree.search import Scores, Search
+from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores, Search
 from telltree.search.search import Breeder, Task
+from telltree.tree import GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.objective import SplitObjective
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from auslan import default_folder
 
-from telltree import GeneticProgramming, GrammarTreeClassifier, read
+from telltree import GrammarTreeClassifier, read
 from telltree.datasets import load_acasx, load_auslan
+from telltree.search import GeneticProgramming
 
 
 def sources(folder):

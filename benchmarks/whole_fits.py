@@ -11,8 +11,9 @@ from auslan import default_folder
 from numpy.typing import NDArray
 from walks import random_walks
 
-from telltree import GiniSize, Grammar, GrammarTreeClassifier, Panel
+from telltree import Grammar, GrammarTreeClassifier, Panel
 from telltree.datasets import load_acasx, make_encounters
+from telltree.tree import GiniSize, Greedy
 
 
 class Case(NamedTuple):
@@ -27,7 +28,12 @@ class Case(NamedTuple):
     def fit(self, records: int | None = None, seed: int = 0) -> GrammarTreeClassifier:
         """Learn a tree, from all records or from the first ones."""
         model = GrammarTreeClassifier(
-            self.grammar, fitness=GiniSize(), min_samples_leaf=1, centre=True, max_depth=self.depth, random_state=seed
+            self.grammar,
+            criterion=GiniSize(),
+            min_samples_leaf=1,
+            growth=Greedy(thresholds="midpoint"),
+            max_depth=self.depth,
+            random_state=seed,
         )
         return model.fit(self.panel[:records], self.labels[:records])
 

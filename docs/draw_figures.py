@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from telltree import GeneticProgramming, GrammarTreeClassifier, MonteCarlo, Panel, demo
+from telltree import GrammarTreeClassifier, Panel, demo
 from telltree.datasets import load_acasx
 from telltree.datasets.acasx import advised_flights
 from telltree.explain import Category
@@ -27,6 +27,7 @@ from telltree.report import (
     plot_search,
     plot_tree,
 )
+from telltree.search import GeneticProgramming, MonteCarlo
 from telltree.tree import Tree
 
 IMAGES = Path(__file__).with_name("images")

@@ -38,7 +38,7 @@ from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
 from telltree.panel.usable import unusable
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
-from telltree.tree import MDL, GiniSize
+from telltree.tree import MDL, GiniSize, Greedy
 
 HERE = Path(__file__).parent
 LABELS = ("safe", "it's", 'say "hi"', "émigré")
@@ -301,11 +301,10 @@ def draw_model(rng, grammar):
     return GrammarTreeClassifier(
         grammar,
         search(evaluations=rng.choice((20, 200, 500)), max_depth=depth),
-        fitness=rng.choice((None, MDL(), GiniSize(), GiniSize(0.0))),
+        criterion=rng.choice((None, MDL(), GiniSize(), GiniSize(0.0))),
         max_depth=rng.randint(1, 5),
         min_samples_leaf=rng.choice(("auto", 1, 3)),
-        prevent_same_label=rng.random() < 0.3,
-        centre=rng.choice((None, True, False)),
+        growth=Greedy(prevent_same_label=rng.random() < 0.3, thresholds=rng.choice((None, "midpoint", "grid"))),
         class_weight=rng.choice((None, None, "balanced")),
         random_state=rng.randrange(1000),
     )

@@ -15,8 +15,9 @@ from test_export_programs import answered, databases, run_module
 from test_tree_induction import Robustness as JudgedRobustness
 
 import telltree
-from telltree import Formula, SettingsError, export_model
+from telltree import Formula, export_model
 from telltree.engine.population import PopulationEvaluator
+from telltree.errors import SettingsError
 from telltree.explain import Robustness, decisive_steps, english
 from telltree.explain.implication import redundant
 from telltree.grammar.tables import Tables

@@ -7,22 +7,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from telltree import (
-    MDL,
-    GeneticProgramming,
-    GiniSize,
-    Grammar,
-    GrammarTreeClassifier,
-    GrammaticalEvolution,
-    MonteCarlo,
-    Panel,
-)
+from telltree import Grammar, GrammarTreeClassifier, Panel
 from telltree.datasets import load_acasx, make_encounters
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.tree import MDL, GiniSize, Greedy
 
 FILE = Path(__file__).parent / "golden_found" / "trees.json"
-PAPER = {"fitness": GiniSize(), "max_depth": 4, "min_samples_leaf": 1, "centre": True}
+PAPER = {"criterion": GiniSize(), "max_depth": 4, "min_samples_leaf": 1, "growth": Greedy(thresholds="midpoint")}
 
-STRICT = {"fitness": MDL(leniency=0)}
+STRICT = {"criterion": MDL(leniency=0)}
 
 
 def gaps():

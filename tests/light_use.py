@@ -3,7 +3,9 @@
 import tempfile
 from pathlib import Path
 
-from telltree import GrammarTreeClassifier, MissingLibraryError, MonteCarlo, export_model, load, read
+from telltree import GrammarTreeClassifier, export_model, load, read
+from telltree.errors import MissingLibraryError
+from telltree.search import MonteCarlo
 
 folder = Path(tempfile.mkdtemp())
 rows = [f"{i},{t},{i % 2 * t},{'ab'[i % 2]}" for i in range(20) for t in range(3)]

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 from class_trees import class_leaf, class_tree
 
-from telltree import DataWarning, Formula, Panel
+from telltree import Formula, Panel
+from telltree.errors import DataWarning
 from telltree.report import report_html
 from telltree.tree.tree import Leaf, Node, RunnerUp
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from telltree import DataError, Grammar
+from telltree import Grammar
 from telltree.datasets import load_acasx
 from telltree.datasets.acasx import advised_flights, find_acasx
 from telltree.datasets.acasx.load import packed, unpacked
+from telltree.errors import DataError
 from telltree.experiments import acasx_grammar
 from telltree.panel import ColumnType
 

@@ -12,13 +12,13 @@ import pytest
 from everywhere import Asked, formulas_with, lacking, records
 from test_export_stl import robustness
 
-from telltree import Formula, Grammar, GrammarError, Panel
+from telltree import Formula, Grammar, Panel
 from telltree.engine import truth_of
 from telltree.engine.signals import SIGNALS
 from telltree.engine.three_valued import BOUNDS, THERE, by_operands, like_operands
 from telltree.english.normal_form import APART, kept_whole
 from telltree.english.phrases import PHRASES, Phrase
-from telltree.errors import OperatorError
+from telltree.errors import GrammarError, OperatorError
 from telltree.explain import decisive_steps, english
 from telltree.explain.implication import CLAIMS, opaque
 from telltree.logic import OPERATORS, Type

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from telltree import DataError, Formula, SettingsError
+from telltree import Formula
 from telltree.datasets import load_auslan
 from telltree.datasets.auslan import WORDS
+from telltree.errors import DataError, SettingsError
 from telltree.explain import english
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "auslan8"

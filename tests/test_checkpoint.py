@@ -16,29 +16,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import beside_tests
 
-from telltree import (
-    MDL,
-    Auto,
-    CheckpointError,
-    CrossEntropy,
-    GeneticProgramming,
-    GiniSize,
-    Grammar,
-    GrammarTreeClassifier,
-    GrammaticalEvolution,
-    MonteCarlo,
-    Optimal,
-    Panel,
-    Pipe,
-    SettingsError,
-    user_function,
-)
+from telltree import Grammar, GrammarTreeClassifier, Panel, user_function
 from telltree.cli.app import app
+from telltree.errors import CheckpointError, SettingsError
 from telltree.scale import checkpoint
 from telltree.scale import checkpoint as keeping
 from telltree.scale.checkpoint import Checkpoint
-from telltree.tree import Induction, Limits
+from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
+from telltree.tree import MDL, GiniSize, Greedy, Optimal, TreeSettings, grow
 from telltree.tree.class_target import ClassLabels, ClassTarget
+from telltree.tree.induction import Run
 
 
 class Killed(BaseException):
@@ -67,7 +54,7 @@ PLAIN = "A ::= F(V) | G(V)\nV ::= a > grid(9) | b < grid(9) | c > grid(9) | V an
 DRAWN = "A ::= F(V)\nV ::= a > C | b < C | V or V\nC ::= random(-2, 2)"
 CASES = {
     "genetic programming": {"search": GP},
-    "children alone survive": {"search": replace(GP, survival="children", unique=False), "fitness": GiniSize()},
+    "children alone survive": {"search": replace(GP, survival="children", unique=False), "criterion": GiniSize()},
     "Monte Carlo": {"search": MonteCarlo(evaluations=2_500)},
     "grammatical evolution": {"search": GrammaticalEvolution(evaluations=250, population=40)},
     "cross-entropy": {"search": CrossEntropy(evaluations=250, population=40)},
@@ -77,8 +64,11 @@ CASES = {
     "in folds": {"search": GP, "cv": 2},
     "weights": {"search": GP, "class_weight": "balanced"},
     "words and functions": {"search": GP, "grammar": SPOKEN, "functions": [halved]},
-    "random constants, centred": {"search": GP, "grammar": DRAWN, "centre": True},
-    "a fitness of one's own": {"search": GP, "fitness": lambda true, whole, size: -abs(true @ [1, 0, -1]) + 0.1 * size},
+    "random constants, centred": {"search": GP, "grammar": DRAWN, "growth": Greedy(thresholds="midpoint")},
+    "a fitness of one's own": {
+        "search": GP,
+        "criterion": lambda true, whole, size: -abs(true @ [1, 0, -1]) + 0.1 * size,
+    },
 }
 
 
@@ -164,7 +154,7 @@ def test_a_fit_is_killed_again_and_again(writes, tmp_path):
 def test_what_is_finished_is_not_searched_again(tmp_path):
     path, events = tmp_path / "checkpoint", []
     expected = fitted("in folds", path)
-    again = fitted("in folds", path, progress=events.append)
+    again = fitted("in folds", path, callback=events.append)
     assert not events
     assert saved(again, tmp_path) == saved(expected, tmp_path)
     assert {n: s.seconds for n, s in again.searches_.items()} == {n: s.seconds for n, s in expected.searches_.items()}
@@ -183,7 +173,7 @@ def test_a_fit_that_was_interrupted_goes_on_too(often, tmp_path):
         if event.node > 1:
             raise KeyboardInterrupt
 
-    cut = fitted("genetic programming", path, progress=stop)
+    cut = fitted("genetic programming", path, callback=stop)
     assert cut.interrupted_
     whole = fitted("genetic programming", path)
     assert not whole.interrupted_
@@ -234,13 +224,13 @@ def _until(write, last):
 
 OTHERS = {
     "search was GeneticProgramming(evaluations=250": {"search": replace(GP, evaluations=251)},
-    "fitness was": {"fitness": MDL(price=0.1)},
+    "criterion was": {"criterion": MDL(price=0.1)},
     "max_depth was 2, and is 3": {"max_depth": 3},
-    "min_gain was None, and is 1": {"min_gain": 1},
-    "prevent_same_label was False, and is True": {"prevent_same_label": True},
-    "growth was None, and is Optimal(pool=50)": {"growth": Optimal(50)},
+    "growth was Greedy(), and is Greedy(min_gain=1)": {"growth": Greedy(min_gain=1)},
+    "growth was Greedy(), and is Greedy(prevent_same_label=True)": {"growth": Greedy(prevent_same_label=True)},
+    "growth was Greedy(), and is Optimal(pool=50)": {"growth": Optimal(50)},
     "the grammar is not the same": {"grammar": DRAWN},
-    "centre is not the same": {"centre": False},
+    "growth was Greedy(), and is Greedy(thresholds='midpoint')": {"growth": Greedy(thresholds="midpoint")},
     "cv, or groups is not the same": {"cv": 2},
     "sample and class weights is not the same": {"class_weight": "balanced"},
     "the seed that follows from random_state was": {"random_state": 4},
@@ -272,7 +262,7 @@ def test_other_data_are_refused(kept, tmp_path):
 
 def test_other_versions_are_refused(kept, tmp_path):
     path = tmp_path / "checkpoint"
-    for before, after in ((b'"version":1', b'"version":2'), (b'"telltree":"', b'"telltree":"9.')):
+    for before, after in ((b'"version":2', b'"version":3'), (b'"telltree":"', b'"telltree":"9.')):
         assert before in kept
         path.write_bytes(kept.replace(before, after, 1))
         with pytest.raises(CheckpointError, match="it was written by telltree"):
@@ -307,8 +297,8 @@ def learned(case, path):
     setting = CASES[case]
     grammar = Grammar.parse(setting.get("grammar", PLAIN), PANEL)
     checkpoint_store = Checkpoint(path).tree(0)
-    induction = Induction(grammar, setting["search"], MDL(), Limits(max_depth=2), 3, checkpoint_store=checkpoint_store)
-    return induction.run(PANEL, CODED)
+    tree_settings = TreeSettings(setting["search"], MDL(), max_depth=2, seed=3)
+    return grow(PANEL, CODED, grammar, tree_settings, Run(checkpoint=checkpoint_store))
 
 
 @settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -166,7 +166,7 @@ def test_fit_learns_as_the_paper_does(folder, tmp_path):
     told = good(*given, "--search-evaluations", "300", "-o", tmp_path / "paper.json", "--cv", "2")
     assert "cross-validated" in told
     learned, paper = load(tmp_path / "paper.json"), GrammarTreeClassifier.paper()
-    for name in ("grammar", "fitness", "max_depth", "min_samples_leaf", "centre", "as_derived", "cv"):
+    for name in ("grammar", "criterion", "growth", "max_depth", "min_samples_leaf", "cv"):
         assert getattr(learned, name) == getattr(paper, name)
     assert learned.search == replace(paper.search, evaluations=300)
     assert learned.pruning_path_.whole.depth == learned.tree_.depth  # not pruned, though cross-validated
@@ -515,10 +515,10 @@ def test_searches_that_learn_and_their_settings(folder, tmp_path):
 def test_exact_thresholds_are_asked_for_and_kept_in_mind(folder, tmp_path):
     model = tmp_path / "model.json"
     flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "1", "--no-cv")
-    flights += ("--search-evaluations", "200", "--thresholds", "exact")
+    flights += ("--search-evaluations", "200", "--thresholds", "best")
     good(*flights, "-o", model)
-    assert json.loads(model.read_text())["settings"]["thresholds"] == "exact"
-    bad(2, *flights, "--no-centre", says="thresholds='exact' moves constants, and centre=False keeps them")
+    assert json.loads(model.read_text())["settings"]["growth"]["settings"]["thresholds"] == "best"
+    bad(2, *flights, "--no-simplify", says="simplify=False keeps formulas as they are, and thresholds='best' moves")
 
 
 def test_the_best_small_tree_is_found_and_what_is_proved_is_told_and_shown(folder, tmp_path):
@@ -540,14 +540,22 @@ def test_the_best_small_tree_is_found_and_what_is_proved_is_told_and_shown(folde
 def test_a_floor_for_recall_is_kept_and_told(folder, tmp_path):
     model = tmp_path / "model.json"
     flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK)
-    told = " ".join(good(*flights, "--recall", "calm=.9", "-o", model).split())
+    told = " ".join(good(*flights, "--min-recall", "calm=.9", "-o", model).split())
     assert "recall of calm on the training records is" in told
     assert "at least 90.0 % as it was to be" in told
     assert "recall of calm on the training records is" in " ".join(good("show", model).split())
     assert "recall of calm on the training records is" in " ".join(good("show", model, "--english").split())
-    bad(2, *flights, "--recall", "calm", says="--recall must be a class and a share such as bad=.95, got 'calm'")
-    bad(2, *flights, "--recall", "calm=2", says="--recall: the recall of 'calm' must be a number between 0 and 1")
-    bad(2, *flights, "--recall", "nobody=.5", says="--recall: there is no class 'nobody'; there are")
+    bad(
+        2, *flights, "--min-recall", "calm", says="--min-recall must be a class and a share such as bad=.95, got 'calm'"
+    )
+    bad(
+        2,
+        *flights,
+        "--min-recall",
+        "calm=2",
+        says="--min-recall: the recall of 'calm' must be a number between 0 and 1",
+    )
+    bad(2, *flights, "--min-recall", "nobody=.5", says="--min-recall: there is no class 'nobody'; there are")
 
 
 def test_formulas_of_ones_own_may_be_tried_first(folder):

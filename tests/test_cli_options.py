@@ -38,10 +38,10 @@ def test_a_printed_configuration_is_read_back(verb, tmp_path):
 
 def test_options_of_any_form_are_printed_and_read_back(tmp_path):
     config, odd = tmp_path / "printed.toml", 'a "b" \\ \x7f é'
-    chosen = ("--label", odd, "--column", "speed", "--column", odd, "--no-centre", "--class-weight", "balanced")
+    chosen = ("--label", odd, "--column", "speed", "--column", odd, "--no-simplify", "--class-weight", "balanced")
     config.write_text(good("fit", *chosen, "--period", "0.5", "--print-config"))
     found = tomllib.loads(config.read_text())["fit"]
-    assert (found["label"], found["column"], found["centre"], found["period"]) == (odd, ["speed", odd], False, 0.5)
+    assert (found["label"], found["column"], found["simplify"], found["period"]) == (odd, ["speed", odd], False, 0.5)
     assert good("fit", "--config", config, "--print-config") == config.read_text()
     config.write_text('column = "speed"\n')  # one of what may be several
     assert tomllib.loads(good("inspect", "--config", config, "--print-config"))["inspect"]["column"] == ["speed"]

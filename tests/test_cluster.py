@@ -16,24 +16,15 @@ from distributed.comm import CommClosedError
 from distributed.utils import get_mp_context
 from programs import telltree
 
-from telltree import (
-    ClusterError,
-    DataWarning,
-    FunctionError,
-    GeneticProgramming,
-    GiniSize,
-    GrammarForestClassifier,
-    GrammarTreeClassifier,
-    SettingsError,
-    read,
-    scan,
-    user_function,
-)
+from telltree import GrammarForestClassifier, GrammarTreeClassifier, read, scan, user_function
 from telltree.datasets import make_encounters
+from telltree.errors import ClusterError, DataWarning, FunctionError, SettingsError
 from telltree.estimators import cross_validate
 from telltree.estimators.folds import folds
 from telltree.experiments import run_experiment
 from telltree.scale import checkpoint as keeping
+from telltree.search import GeneticProgramming
+from telltree.tree import GiniSize
 
 SEARCH = GeneticProgramming(evaluations=400, population=100)
 
@@ -77,7 +68,7 @@ def often(monkeypatch):
 
 
 def saved(model, folder):
-    model.set_params(progress=None).save(folder / "model.json", overwrite=True)
+    model.set_params(callback=None).save(folder / "model.json", overwrite=True)
     return (folder / "model.json").read_bytes()
 
 
@@ -93,7 +84,7 @@ def test_the_model_is_that_of_one_machine(client, records, alone, tmp_path):
 
 
 def test_workers_count_nodes_of_derivation_estimators_alike(client, records, tmp_path):
-    settings = {"search": SEARCH, "fitness": GiniSize(size="nodes"), "max_depth": 2, "random_state": 0}
+    settings = {"search": SEARCH, "criterion": GiniSize(size="nodes"), "max_depth": 2, "random_state": 0}
     here, there = (GrammarTreeClassifier(**settings).fit(*records, **given) for given in ({}, {"client": client}))
     assert saved(here, tmp_path) == saved(there, tmp_path)
 
@@ -131,10 +122,10 @@ def test_a_fit_goes_on_from_its_checkpoint_with_or_without_workers(client, recor
 
     for number, clients in enumerate([(client, client), (client, None), (None, client)]):
         path = tmp_path / f"checkpoint {number}"
-        cut = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=stop)
+        cut = GrammarTreeClassifier(search=SEARCH, random_state=0, callback=stop)
         assert cut.fit(*records, client=clients[0], checkpoint=path).interrupted_
         events = []
-        model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=events.append)
+        model = GrammarTreeClassifier(search=SEARCH, random_state=0, callback=events.append)
         model.fit(*records, client=clients[1], checkpoint=path)
         assert 1 not in {event.node for event in events}  # the root was finished
         assert saved(model, tmp_path) == alone
@@ -172,7 +163,7 @@ def forest_alone(records):
 
 def test_the_trees_of_a_forest_grow_on_workers(client, records, forest_alone, tmp_path):
     told = []
-    there = forest(progress=told.append).fit(*records, client=client)
+    there = forest(callback=told.append).fit(*records, client=client)
     assert there.trees_ == forest_alone.trees_
     assert there.out_of_bag_ == forest_alone.out_of_bag_
     assert saved(there, tmp_path) == saved(forest_alone, tmp_path)
@@ -186,7 +177,7 @@ def test_a_worker_that_dies_while_trees_grow_changes_nothing(client, records, fo
         if progress.done == 1:
             os.kill(victims[0], signal.SIGKILL)
 
-    there = forest(progress=kill).fit(*records, client=client)
+    there = forest(callback=kill).fit(*records, client=client)
     assert there.trees_ == forest_alone.trees_
     assert there.out_of_bag_ == forest_alone.out_of_bag_
 
@@ -199,10 +190,10 @@ def test_trees_go_on_after_all_workers_have_died_but_not_without_a_scheduler(rec
             if progress.done == 2:
                 os.kill(victim, signal.SIGKILL)
 
-        there = forest(progress=kill).fit(*records, client=client)
+        there = forest(callback=kill).fit(*records, client=client)
         assert there.trees_ == forest_alone.trees_
         with pytest.raises(ClusterError, match=r"scheduler .* again"):
-            forest(progress=lambda _done: own.close()).fit(*records, client=client)
+            forest(callback=lambda _done: own.close()).fit(*records, client=client)
 
 
 @pytest.mark.parametrize("losses", [1, 4])
@@ -237,7 +228,7 @@ def test_a_worker_that_dies_changes_nothing(client, records, alone, tmp_path, mo
         if next(told) == moment:
             os.kill(victims[0], signal.SIGKILL)
 
-    model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=kill).fit(*records, client=client)
+    model = GrammarTreeClassifier(search=SEARCH, random_state=0, callback=kill).fit(*records, client=client)
     assert next(told) > moment
     assert saved(model, tmp_path) == alone
 
@@ -251,7 +242,7 @@ def test_ctrl_c_keeps_the_best_tree_so_far(client, records):
             os.kill(os.getpid(), signal.SIGINT)
 
     endless = replace(SEARCH, evaluations=10**7)
-    model = GrammarTreeClassifier(search=endless, random_state=0, progress=interrupt).fit(*records, client=client)
+    model = GrammarTreeClassifier(search=endless, random_state=0, callback=interrupt).fit(*records, client=client)
     assert model.interrupted_
     assert len(model.predict(records[0])) == len(records[0])
 
@@ -303,11 +294,11 @@ def test_a_scheduler_that_goes_away_is_one_error_and_a_checkpoint(records, alone
             if event.node > 1:
                 own.close()
 
-        model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=leave)
+        model = GrammarTreeClassifier(search=SEARCH, random_state=0, callback=leave)
         with pytest.raises(ClusterError, match=r"scheduler .* again"):
             model.fit(*records, client=client, checkpoint=path)
     events = []
-    model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=events.append)
+    model = GrammarTreeClassifier(search=SEARCH, random_state=0, callback=events.append)
     model.fit(*records, checkpoint=path)
     assert 1 not in {event.node for event in events}
     assert saved(model, tmp_path) == alone

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from programs import beside_tests, started
 
-from telltree import GeneticProgramming, GiniSize, GrammarTreeClassifier, GrammaticalEvolution, compiled, kernel_cache
-from telltree.search import genetic_programming, grammatical_evolution
-from telltree.tree import criterion
+from telltree import GrammarTreeClassifier, compiled, kernel_cache
+from telltree.search import GeneticProgramming, GrammaticalEvolution, genetic_programming, grammatical_evolution
+from telltree.tree import GiniSize, criterion
 
 PROGRAM = """
 import gc
@@ -267,7 +267,7 @@ def test_settings_that_are_whole_numbers_need_no_kernels_of_their_own(search, ke
             if value in (0.0, 1.0) and isinstance(value, float)
         }
         fitted = GrammarTreeClassifier(
-            search=replace(search, **shares), fitness=GiniSize(number(100), number(1)), max_depth=1, random_state=0
+            search=replace(search, **shares), criterion=GiniSize(number(100), number(1)), max_depth=1, random_state=0
         ).fit(panel, labels)
         return [set(one.signatures) for one in kernels], fitted.tree_.outline()
 

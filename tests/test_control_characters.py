@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from programs import telltree
 
-from telltree import GrammarTreeClassifier, MonteCarlo, Panel, ask
+from telltree import GrammarTreeClassifier, Panel, ask
 from telltree.explain import english
 from telltree.logic.expression import level_text, name_text
 from telltree.models.export import export_model
 from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html
+from telltree.search import MonteCarlo
 from telltree.text import visible, visible_json
 
 ODD = "a\x00b\x1b[31m\x7f\x9b\x01\u202e"

@@ -9,9 +9,12 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from telltree import DataError, DataWarning, GiniSize, GrammarTreeClassifier, MonteCarlo, Panel, ask, read, scan
+from telltree import GrammarTreeClassifier, Panel, ask, read, scan
 from telltree.cli.app import app
+from telltree.errors import DataError, DataWarning
 from telltree.panel.leaks import leaks
+from telltree.search import MonteCarlo
+from telltree.tree import GiniSize
 
 RECORDS = 60
 
@@ -124,13 +127,13 @@ def test_fit_warns_of_the_columns_that_it_may_ask_about():
     few, gini = MonteCarlo(evaluations=20), GiniSize()  # which learns from anything
     told = "a column that seems to give the label away: 'code' has one value for each label; .*--drop"
     with pytest.warns(DataWarning, match=told):
-        GrammarTreeClassifier(search=few, fitness=gini, max_depth=1, random_state=0).fit(panel, y)
+        GrammarTreeClassifier(search=few, criterion=gini, max_depth=1, random_state=0).fit(panel, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GrammarTreeClassifier('Start ::= F(code = "X")', few, max_depth=1).fit(panel, y)  # who names it wants it
         dropped = read(frame, **ROWS, drop=["code"]).panel
         assert "code" not in dropped.schema
-        GrammarTreeClassifier(search=few, fitness=gini, max_depth=1, random_state=0).fit(dropped, y)
+        GrammarTreeClassifier(search=few, criterion=gini, max_depth=1, random_state=0).fit(dropped, y)
 
 
 @pytest.fixture

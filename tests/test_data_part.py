@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telltree import DataError, read
+from telltree import read
+from telltree.errors import DataError
 from telltree.panel.part import part_of
 
 
@@ -63,7 +64,7 @@ def same(one, other):
     return one == other and one.how_read == other.how_read and np.array_equal(*times)
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_what_is_read_is_what_was_read(data):
@@ -80,7 +81,7 @@ def test_what_is_read_is_what_was_read(data):
             assert same(part.read(), view)
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 def test_a_file_may_be_a_record(tmp_path):
     lengths = [3, 1, 4]
     written(tmp_path, table(lengths).drop_columns(["id", "state"]), [3, 4], 2)
@@ -89,7 +90,7 @@ def test_a_file_may_be_a_record(tmp_path):
     assert same(part_of(panel[1:]).read(), panel[1:])
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 def test_rows_that_repeat_a_time_become_one_again(tmp_path):
     whole = table([3, 4, 5])
     rows = pa.concat_tables([whole.slice(row, 1) for row in range(12) for _ in range(2)])
@@ -98,7 +99,7 @@ def test_rows_that_repeat_a_time_become_one_again(tmp_path):
     assert same(part_of(panel[1:]).read(), panel[1:])
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 def test_records_that_lie_otherwise_are_not_described(tmp_path):
     whole = table([3, 4, 5])
     plain, _ = read(written(tmp_path, whole, [], 3), **HOW)
@@ -113,7 +114,7 @@ def test_records_that_lie_otherwise_are_not_described(tmp_path):
     assert part_of(read(written(tmp_path, mixed, [], 3) / "0.parquet", **HOW).panel) is None
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 def test_files_that_changed_are_refused(tmp_path):
     path = written(tmp_path, table([3, 4, 5]), [], 3) / "0.parquet"
     part = part_of(read(path, **HOW).panel[1:])
@@ -126,7 +127,7 @@ def test_files_that_changed_are_refused(tmp_path):
         part.read()
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 def test_several_files_are_named(tmp_path):
     panel, _ = read(written(tmp_path, table([3, 4, 5]), [5], 3), **HOW)
     assert (

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from telltree import DataError, DataWarning, Panel, read
+from telltree import Panel, read
+from telltree.errors import DataError, DataWarning
 
 ROWS = "id,t,x,mode,alarm,end\na,0,1,,yes,p\na,0,3,u,no,p\na,1,5,v,no,p\nb,0,2,w,,q\nb,0,,w,,q\nb,0,4,,no,q\n"
 

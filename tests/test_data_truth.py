@@ -10,19 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from telltree import (
-    Column,
-    DataError,
-    DataWarning,
-    Formula,
-    GrammarTreeClassifier,
-    MonteCarlo,
-    Panel,
-    Schema,
-    read,
-    scan,
-)
+from telltree import Column, Formula, GrammarTreeClassifier, Panel, Schema, read, scan
+from telltree.errors import DataError, DataWarning
 from telltree.panel import UNSEEN
+from telltree.search import MonteCarlo
 
 NAN = math.nan
 

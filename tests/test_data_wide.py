@@ -8,7 +8,8 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from telltree import DataError, DataWarning, GrammarTreeClassifier, Panel, read
+from telltree import GrammarTreeClassifier, Panel, read
+from telltree.errors import DataError, DataWarning
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(6, 30)).round(4)

@@ -8,9 +8,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from telltree import DataError, DataWarning, GrammarTreeClassifier, MonteCarlo, Panel, PanelMaker, load, read, scan
+from telltree import GrammarTreeClassifier, Panel, PanelMaker, load, read, scan
+from telltree.errors import DataError, DataWarning
 from telltree.panel import csv
 from telltree.panel.part import part_of
+from telltree.search import MonteCarlo
 
 
 def dates(*cells, **options):

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telltree import Formula, Grammar, SettingsError
+from telltree import Formula, Grammar
 from telltree.datasets import make_encounters
 from telltree.datasets.encounters import ADVISORIES, PROXIMITY, avoidance
 from telltree.datasets.encounters.families import FAMILIES, draw, positions
 from telltree.datasets.encounters.flight import nearly_collide
 from telltree.datasets.encounters.make import fly_plans, quotas
+from telltree.errors import SettingsError
 from telltree.explain import english
 
 STEPS = 50

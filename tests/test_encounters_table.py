@@ -6,9 +6,9 @@ import numpy as np
 import platformdirs
 import pytest
 
-from telltree import SettingsError
 from telltree.datasets.encounters import CODES, advised, avoidance
 from telltree.datasets.encounters.table import solve_table
+from telltree.errors import SettingsError
 
 pytestmark = pytest.mark.usefixtures("cache_folder")
 

@@ -16,7 +16,7 @@ from telltree.grammar import Grammar
 from telltree.logic import user_function
 from telltree.panel import Column, Schema
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
-from telltree.tree import GiniSize
+from telltree.tree import GiniSize, Greedy
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_the_first_class_wins_ties():
 
 def test_parameters_are_kept_and_cloned():
     grammar = Grammar.parse("A ::= F(x < 1)", Schema([Column("x", "real")]))
-    clf = tree(grammar=grammar, max_depth=3, class_weight={"a": 2.0}, min_gain=0.5)
+    clf = tree(grammar=grammar, max_depth=3, class_weight={"a": 2.0}, growth=Greedy(min_gain=0.5))
     copy = clone(clf)
     assert copy is not clf
     assert copy.get_params() == clf.get_params()
@@ -121,7 +121,7 @@ def test_parameters_are_kept_and_cloned():
 
 
 def test_fitting_does_not_change_parameters(panel, labels):
-    clf = tree(fitness=GiniSize(w2=0.2), functions=[])
+    clf = tree(criterion=GiniSize(w2=0.2), functions=[])
     before = clf.get_params()
     clf.fit(panel, labels)
     assert {name: id(value) for name, value in clf.get_params().items()} == {n: id(v) for n, v in before.items()}

@@ -31,7 +31,7 @@ def fitted(panel, labels):
 )  # fmt: skip
 def test_labels_of_every_kind_come_back_as_they_were(panel, names):
     y = [names[i % len(names)] for i in range(len(panel))]
-    clf = tree(fitness=GiniSize()).fit(panel, y)  # there is nothing to learn, and Bits would learn nothing
+    clf = tree(criterion=GiniSize()).fit(panel, y)  # there is nothing to learn, and Bits would learn nothing
     assert clf.classes_.tolist() == sorted(set(y))
     assert set(clf.predict(panel).tolist()) <= set(y)
     assert clf.score(panel, y) > 1 / len(names)
@@ -299,4 +299,4 @@ def test_a_table_of_records_stays_one():
         "one row a record": (table.assign(run=np.arange(len(table))), y),
     }
     for X, labels in rows.values():
-        tree(search=MonteCarlo(evaluations=20), fitness=GiniSize(), max_depth=1).fit(X, labels)
+        tree(search=MonteCarlo(evaluations=20), criterion=GiniSize(), max_depth=1).fit(X, labels)

@@ -27,8 +27,8 @@ def halves(true, total, size):
 
 
 def test_settings_of_parts_are_parameters():
-    given = GrammarTreeClassifier(search=MonteCarlo(evaluations=7), fitness=GiniSize(w2=3)).get_params()
-    assert (given["search__evaluations"], given["search__max_depth"], given["fitness__w2"]) == (7, 6, 3)
+    given = GrammarTreeClassifier(search=MonteCarlo(evaluations=7), criterion=GiniSize(w2=3)).get_params()
+    assert (given["search__evaluations"], given["search__max_depth"], given["criterion__w2"]) == (7, 6, 3)
     assert given["search"] == MonteCarlo(evaluations=7)
     shallow = GrammarTreeClassifier().get_params(deep=False)
     assert not [name for name in shallow if "__" in name]
@@ -46,8 +46,8 @@ def test_nothing_stands_for_the_default():
 
 def test_settings_are_set_one_by_one_and_parts_are_not_changed():
     search, fitness = MonteCarlo(evaluations=7), GiniSize()
-    model = GrammarTreeClassifier(search=search, fitness=fitness)
-    model.set_params(search__evaluations=9, search__max_depth=4, fitness__w2=0.5)
+    model = GrammarTreeClassifier(search=search, criterion=fitness)
+    model.set_params(search__evaluations=9, search__max_depth=4, criterion__w2=0.5)
     assert model.search == MonteCarlo(evaluations=9, max_depth=4)
     assert model.fitness == GiniSize(w2=0.5)
     assert (search, fitness) == (MonteCarlo(evaluations=7), GiniSize())
@@ -59,23 +59,23 @@ def test_settings_are_set_one_by_one_and_parts_are_not_changed():
 
 
 def test_settings_that_are_not_there_are_refused_and_nothing_is_set():
-    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=7), fitness=halves)
+    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=7), criterion=halves)
     with pytest.raises(SettingsError, match=r"Invalid parameter 'population' for the search, MonteCarlo.*it has evalu"):
         model.set_params(max_depth=1, search__population=5)
     with pytest.raises(SettingsError, match="it has no settings"):
-        model.set_params(fitness__w2=1)
+        model.set_params(criterion__w2=1)
     with pytest.raises(SettingsError, match="w2 must be a finite number"):
-        model.set_params(fitness=GiniSize(), fitness__w2=-1)
+        model.set_params(criterion=GiniSize(), criterion__w2=-1)
     with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
         model.set_params(depth=1)
     assert model.max_depth == GrammarTreeClassifier().max_depth
-    assert not [name for name in model.get_params() if name.startswith("fitness__")]
+    assert not [name for name in model.get_params() if name.startswith("criterion__")]
 
 
 def test_a_grid_of_settings_is_searched(panel, labels):
     folds = StratifiedKFold(2, shuffle=True, random_state=0)
-    grid = {"search__evaluations": [5, 24], "fitness__w2": [0.1, 90.0]}
-    found = GridSearchCV(tree(grammar=TEXT, fitness=GiniSize()), grid, cv=folds).fit(panel, labels)
+    grid = {"search__evaluations": [5, 24], "criterion__w2": [0.1, 90.0]}
+    found = GridSearchCV(tree(grammar=TEXT, criterion=GiniSize()), grid, cv=folds).fit(panel, labels)
     assert set(found.best_params_) == set(grid)
     assert found.best_estimator_.search.evaluations == found.best_params_["search__evaluations"]
     inside = Pipeline([("tree", tree(grammar=TEXT))]).set_params(tree__search__evaluations=24, tree__max_depth=1)
@@ -112,7 +112,7 @@ def test_columns_that_tell_are_important():
     panel = records(*steps)
     y = [f"{int(s['a'][0])}{int(s['F'][0])}" for s in steps]
     grammar = "Start ::= F(a > 0.5) | F(`F` > 0.5)"
-    model = tree(grammar=grammar, search=MonteCarlo(evaluations=2), max_depth=2, fitness=GiniSize()).fit(panel, y)
+    model = tree(grammar=grammar, search=MonteCarlo(evaluations=2), max_depth=2, criterion=GiniSize()).fit(panel, y)
     assert len(model.tree_.leaves) == 4
     # of an impurity of 3/4, the root takes 1/4, and its children the rest
     np.testing.assert_allclose(sorted(model.feature_importances_[:2]), [1 / 3, 2 / 3])

@@ -21,18 +21,18 @@ from telltree.errors import DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier
 from telltree.panel import Panel
 from telltree.search import Auto, GeneticProgramming, GrammaticalEvolution, MonteCarlo
-from telltree.tree import MDL, GiniSize
+from telltree.tree import MDL, GiniSize, Greedy
 
 BAD = [
     ("grammar", 5), ("grammar", b"A ::= F(on)"), ("search", "genetic"), ("search", MonteCarlo),
-    ("fitness", "gini"), ("max_depth", -1), ("max_depth", 1.5), ("max_depth", True),
-    ("min_samples_leaf", 0), ("min_samples_leaf", 0.1), ("min_gain", "much"), ("min_gain", float("nan")),
-    ("min_gain", [1]), ("min_gain", 1j), ("prevent_same_label", "no"), ("prevent_same_label", None),
+    ("criterion", "gini"), ("max_depth", -1), ("max_depth", 1.5), ("max_depth", True),
+    ("min_samples_leaf", 0), ("min_samples_leaf", 0.1), ("growth", "greedy"),
+    ("growth", None.__class__),
     ("class_weight", "even"), ("class_weight", 2), ("class_weight", {"nobody": 1}), ("class_weight", {"calm": -1}),
     ("class_weight", {"calm": float("nan")}), ("class_weight", {"calm": "x"}),
     ("class_weight", {"calm": 0, "fast": 0, "high": 0}), ("functions", [len]), ("functions", 5),
     ("functions", "rise"), ("random_state", "x"), ("random_state", -1), ("random_state", 1.5), ("n_jobs", 0),
-    ("n_jobs", -2), ("n_jobs", 1.5), ("n_jobs", "all"), ("progress", 5),
+    ("n_jobs", -2), ("n_jobs", 1.5), ("n_jobs", "all"), ("callback", 5),
 ]  # fmt: skip
 
 
@@ -40,6 +40,19 @@ BAD = [
 def test_senseless_parameters_are_refused(panel, labels, name, value):
     with pytest.raises(SettingsError, match=name):
         tree(**{name: value}).fit(panel, labels)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("min_gain", "much"), ("min_gain", float("nan")), ("min_gain", [1]), ("min_gain", 1j),
+        ("prevent_same_label", "no"), ("prevent_same_label", None), ("simplify", 1), ("thresholds", "centred"),
+        ("simplicity", -1), ("simplicity", "much"), ("simplicity", float("nan")),
+    ],
+)  # fmt: skip
+def test_senseless_settings_of_the_growth_are_refused(name, value):
+    with pytest.raises(SettingsError, match=f"{name} must be"):
+        Greedy(**{name: value})
 
 
 def test_senseless_settings_of_the_search_are_refused(panel, labels):
@@ -73,7 +86,7 @@ def test_the_same_seed_gives_the_same_tree_for_any_number_of_jobs(panel, labels,
 
 
 def test_random_states_of_every_kind(panel, labels):
-    few, tree = MonteCarlo(evaluations=20), partial(small_tree, fitness=GiniSize())
+    few, tree = MonteCarlo(evaluations=20), partial(small_tree, criterion=GiniSize())
     same(tree(search=few).fit(panel, labels), tree(search=few).fit(panel, labels), panel)
     shared = np.random.RandomState(5)
     first, second = (str(tree(search=few, random_state=shared).fit(panel, labels).tree_) for _ in range(2))
@@ -85,8 +98,8 @@ def test_random_states_of_every_kind(panel, labels):
 
 
 def test_what_is_not_given_is_what_works_best(panel, labels):
-    given = tree(search=Auto(), fitness=MDL(), max_depth=2).fit(panel, labels)
-    same(tree(search=None, fitness=None, max_depth=2).fit(panel, labels), given, panel)
+    given = tree(search=Auto(), criterion=MDL(), max_depth=2).fit(panel, labels)
+    same(tree(search=None, criterion=None, max_depth=2).fit(panel, labels), given, panel)
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes")  # which older versions of scikit-learn warn about
@@ -95,10 +108,10 @@ def test_depth_without_a_limit():
     panel = records(*({"x": [float(i)]} for i in range(40)))
     grammar = "A ::= F(x < grid(40))"
     search = MonteCarlo(evaluations=40)
-    whole = tree(grammar=grammar, search=search, max_depth=None, fitness=first_apart).fit(panel, range(40))
+    whole = tree(grammar=grammar, search=search, max_depth=None, criterion=first_apart).fit(panel, range(40))
     assert whole.tree_.depth == 39
     assert whole.score(panel, range(40)) == 1
-    assert tree(grammar=grammar, search=search, fitness=first_apart).fit(panel, range(40)).tree_.depth == 8
+    assert tree(grammar=grammar, search=search, criterion=first_apart).fit(panel, range(40)).tree_.depth == 8
 
 
 def first_apart(true, total, size):
@@ -111,7 +124,7 @@ def test_no_tree_is_too_deep_to_travel():
     panel = records(*({"x": [float(i)]} for i in range(130)))
     search = MonteCarlo(evaluations=130)
     for limit in (None, 10_000):
-        clf = tree(grammar="A ::= F(x < grid(130))", search=search, max_depth=limit, fitness=first_apart)
+        clf = tree(grammar="A ::= F(x < grid(130))", search=search, max_depth=limit, criterion=first_apart)
         clf.fit(panel, range(130))
         assert clf.tree_.depth == 100
         assert pickle.loads(pickle.dumps(clf.tree_)) == copy.deepcopy(clf.tree_)  # noqa: S301 - our own bytes
@@ -126,9 +139,9 @@ def test_limits_reach_the_tree(panel, labels):
     assert tree(max_depth=1).fit(panel, labels).tree_.depth == 1
     assert min(leaf.support for leaf, _ in tree(min_samples_leaf=9).fit(panel, labels).tree_.leaves) >= 9
     with pytest.warns(DataWarning, match="well enough to be worth its length: the tree is a single leaf"):
-        assert not tree(min_gain=1e9).fit(panel, labels).tree_.nodes
-    paper = partial(tree, fitness=GiniSize(), max_depth=9)
-    free, strict = (paper(prevent_same_label=p).fit(panel, labels).tree_ for p in (False, True))
+        assert not tree(growth=Greedy(min_gain=1e9)).fit(panel, labels).tree_.nodes
+    paper = partial(tree, criterion=GiniSize(), max_depth=9)
+    free, strict = (paper(growth=Greedy(prevent_same_label=p)).fit(panel, labels).tree_ for p in (False, True))
     assert len(strict.nodes) <= len(free.nodes)
 
 
@@ -163,7 +176,7 @@ def test_equal_weights_are_no_weights(panel, labels):
 def test_whole_weights_stand_for_repeated_records(panel, labels, most):
     times = np.random.default_rng(most).integers(1, most, size=60, endpoint=True)
     rows = np.repeat(np.arange(60), times)
-    paper = partial(tree, grammar=TEXT, search=ALL_OF_IT, fitness=GiniSize(), min_samples_leaf=1, max_depth=6)
+    paper = partial(tree, grammar=TEXT, search=ALL_OF_IT, criterion=GiniSize(), min_samples_leaf=1, max_depth=6)
     weighted = paper().fit(panel, labels, sample_weight=times)
     repeated = paper().fit(panel[rows], np.array(labels)[rows])
     assert [n.fitness for n in weighted.tree_.nodes] == [n.fitness for n in repeated.tree_.nodes]
@@ -185,7 +198,7 @@ def test_what_is_learnt_in_bits_does_not_depend_on_the_unit_of_weights(panel, la
 
 def test_progress_is_told_node_by_node(panel, labels):
     events = []
-    clf = tree(max_depth=2, progress=events.append).fit(panel, labels)
+    clf = tree(max_depth=2, callback=events.append).fit(panel, labels)
     assert {event.node for event in events} == set(clf.searches_)
     assert (events[0].node, events[0].depth, events[0].records) == (1, 0, 60)
     assert events[-1].search.evaluations == 300
@@ -201,11 +214,11 @@ def test_an_interrupt_keeps_the_best_so_far(panel, labels, at, caplog):
             raise KeyboardInterrupt
 
     with caplog.at_level(logging.WARNING, logger="telltree"):
-        clf = tree(progress=stop, fitness=GiniSize()).fit(panel, labels)
+        clf = tree(callback=stop, criterion=GiniSize()).fit(panel, labels)
     assert clf.interrupted_ is True
     assert "interrupted; the tree keeps the best splits found so far" in caplog.text
     assert clf.predict(panel).shape == (60,)
-    whole = tree(fitness=GiniSize()).fit(panel, labels)
+    whole = tree(criterion=GiniSize()).fit(panel, labels)
     assert formulas(clf)[0] == formulas(whole)[0] or at == 1
     assert 1 <= len(clf.tree_.nodes) < len(whole.tree_.nodes)
     assert whole.interrupted_ is False
@@ -223,7 +236,7 @@ def test_an_interrupt_after_the_last_search_is_told():
         return (true.min(axis=1) + (whole - true).min(axis=1)).astype(float)
 
     search = MonteCarlo(evaluations=50)
-    clf = GrammarTreeClassifier("A ::= F(x > grid(0.5, 18.5, 19))", search, fitness=pure, random_state=0)
+    clf = GrammarTreeClassifier("A ::= F(x > grid(0.5, 18.5, 19))", search, criterion=pure, random_state=0)
     clf.fit(panel, [i > 9 for i in range(20)])
     assert clf.interrupted_ is True
     assert clf.searches_[1].interrupted is False
@@ -252,7 +265,8 @@ def test_an_interrupt_after_the_tree_was_learned_keeps_it(panel, labels, stage, 
 
 LONG_FIT = """
 import numpy as np
-from telltree import GeneticProgramming, GrammarTreeClassifier, Panel
+from telltree import GrammarTreeClassifier, Panel
+from telltree.search import GeneticProgramming
 
 rng = np.random.default_rng(0)
 panel = Panel.from_arrays(list(rng.normal(size=(300, 20, 4))))
@@ -262,7 +276,7 @@ def tell(progress):
     print("under way", flush=True)
 
 search = GeneticProgramming(evaluations=300_000)
-model = GrammarTreeClassifier(search=search, max_depth=8, random_state=0, progress=tell)
+model = GrammarTreeClassifier(search=search, max_depth=8, random_state=0, callback=tell)
 model.fit(panel, labels)
 print(model.interrupted_, len(model.predict(panel)))
 """

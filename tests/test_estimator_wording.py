@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from golden_estimators import gaps
 
-from telltree import DataWarning, Grammar, GrammarTreeClassifier, MonteCarlo
+from telltree import Grammar, GrammarTreeClassifier
+from telltree.errors import DataWarning
 from telltree.estimators import classifier
+from telltree.search import MonteCarlo
 
 PANEL, LABELS = gaps()
 SETTINGS = {"search": MonteCarlo(evaluations=300), "max_depth": 2, "random_state": 0}

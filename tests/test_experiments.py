@@ -11,24 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from telltree import (
-    Auto,
-    DataError,
-    GeneticProgramming,
-    GiniSize,
-    Grammar,
-    GrammarTreeClassifier,
-    GrammaticalEvolution,
-    MonteCarlo,
-    Panel,
-    SettingsError,
-    TelltreeError,
-)
+from telltree import Grammar, GrammarTreeClassifier, Panel, TelltreeError
+from telltree.errors import DataError, SettingsError
 from telltree.experiments import Study, run_experiment
 from telltree.experiments.models import BASELINES, SEARCHES, further_searches
 from telltree.experiments.run import RunStore
 from telltree.experiments.studies import ACASX, AUSLAN
 from telltree.experiments.trial import Run
+from telltree.search import Auto, GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.tree import GiniSize, Greedy
 
 REAL = Path(__file__).parents[2] / "shared" / "data"
 SEARCH = {"mc": MonteCarlo(evaluations=200), "gp": GeneticProgramming(evaluations=200)}
@@ -90,14 +81,13 @@ def test_telltree_runs_as_in_the_paper(study, monkeypatch):
     spied, X, y = made[-1]
     seed = spied.random_state
     paper = {
-        "fitness": GiniSize(),
+        "criterion": GiniSize(),
         "max_depth": study.max_depth,
         "min_samples_leaf": 1,
-        "centre": False,
-        "as_derived": True,
+        "growth": Greedy(thresholds="grid", simplify=False),
     }
     plain = GrammarTreeClassifier(Grammar.generic(X), SEARCH["gp"], random_state=seed, **paper)
-    assert {**spied.get_params(), "progress": None} == plain.get_params()
+    assert {**spied.get_params(), "callback": None} == plain.get_params()
     assert str(plain.fit(X, y).tree_) == str(spied.tree_)
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from telltree import GeneticProgramming, GiniSize, GrammaticalEvolution, MonteCarlo, SettingsError
 from telltree.datasets import load_acasx
+from telltree.errors import SettingsError
 from telltree.experiments import acasx_study, run_experiment
 from telltree.experiments.models import ACASX_SEARCHES
 from telltree.experiments.pictures import draw_acasx, sort_collisions, whole_records
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.tree import GiniSize
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "acasx"
 SHOWN = [1303, 944, 5246]
@@ -82,9 +84,9 @@ def test_the_names_of_the_experiment(monkeypatch, study):
     authors = run_experiment("acasx", paper_budgets=True).models
     assert list(authors) == ["mc", "ge", "gp", "tree", "forest", "bayes"]
     assert "population=5000" in authors["gp"].settings
-    assert "fitness=GiniSize(w1=100.0, w2=0.1, gini='weighted', size='nodes', tolerance=0.0" in authors["gp"].settings
+    assert "criterion=GiniSize(w1=100.0, w2=0.1, gini='weighted', size='nodes', tolerance=0.0" in authors["gp"].settings
     letter = run_experiment("acasx", preset="paper").models
-    assert "fitness=GiniSize(w1=100.0, w2=0.1, gini='sum', size='nodes', tolerance=0.0" in letter["mc"].settings
+    assert "criterion=GiniSize(w1=100.0, w2=0.1, gini='sum', size='nodes', tolerance=0.0" in letter["mc"].settings
     assert "evaluations=500000" in letter["mc"].settings
     charged, half = "about one record right", "half of one"
     for given, told in (
@@ -95,7 +97,7 @@ def test_the_names_of_the_experiment(monkeypatch, study):
         notes = " ".join(run_experiment("acasx", **given).notes)
         assert (charged in notes, half in notes) == told
     for models in (authors, letter, run_experiment("acasx").models):
-        assert "as_derived=True" in models["gp"].settings
+        assert "growth=Greedy(thresholds='grid', simplify=False)" in models["gp"].settings
     with pytest.raises(SettingsError, match="only preset is 'paper'"):
         run_experiment("acasx", preset="thesis")
     with pytest.raises(SettingsError, match="there is no search called 'gp-long'"):

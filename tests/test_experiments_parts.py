@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import panel_of
 
-from telltree import (
-    DataError,
-)
+from telltree.errors import DataError
 from telltree.experiments.models import Flattening
 from telltree.experiments.trial import TrialSummary, score, split
 

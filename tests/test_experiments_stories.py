@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from test_experiments import REAL
 
-from telltree import GeneticProgramming, Grammar, MonteCarlo, SettingsError
+from telltree import Grammar
 from telltree.datasets import make_encounters
 from telltree.datasets.encounters import PROXIMITY
+from telltree.errors import SettingsError
 from telltree.experiments import auslan_study, run_experiment
 from telltree.experiments.pictures import draw_auslan, draw_encounters, tell_stories
 from telltree.experiments.studies import encounter_grammar
+from telltree.search import GeneticProgramming, MonteCarlo
 
 PNG = b"\x89PNG"
 

@@ -7,7 +7,7 @@ import pytest
 from class_trees import class_leaf, class_tree
 from typer.testing import CliRunner
 
-from telltree import Formula, GrammarTreeClassifier, MonteCarlo, Panel, export_model, load
+from telltree import Formula, GrammarTreeClassifier, Panel, export_model, load
 from telltree.cli.app import app
 from telltree.english import conditions, term_of
 from telltree.explain import categorize, rules_table
@@ -15,6 +15,7 @@ from telltree.explain.categories import Occurrence
 from telltree.explain.evidence import path_of
 from telltree.explain.headlines import with_headlines
 from telltree.panel import Column, Schema
+from telltree.search import MonteCarlo
 from telltree.tree import Node
 
 SCHEMA = Schema([

@@ -17,13 +17,14 @@ from test_logic_unknown import has_absolute_count
 from test_tree_unknown import draw, grown
 from three_valued import FALSE, TRUE, UNKNOWN
 
-from telltree import Formula, GrammarTreeClassifier, MonteCarlo, Panel
+from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.engine.three_valued import settled
 from telltree.english import plain
 from telltree.english.when import UNLESS, asks_what_is_missing
 from telltree.explain import categories_text, categorize, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.proportions import wilson
+from telltree.search import MonteCarlo
 from telltree.tree import Node
 from telltree.tree.tree import Unknown
 

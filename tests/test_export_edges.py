@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from class_trees import class_leaf, class_tree
 
-from telltree import Formula, Panel, SettingsError
+from telltree import Formula, Panel
+from telltree.errors import SettingsError
 from telltree.models.export import export_model
 from telltree.tree.tree import Node
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from random_trees import HOSTILE, draw_tree_case, expected, hostile_case, leaf, plain_value, steps, tree_of
 from strategies import Case, Column
 
-from telltree import Formula, GrammarTreeClassifier, Panel, SettingsError, read, user_function
+from telltree import Formula, GrammarTreeClassifier, Panel, read, user_function
+from telltree.errors import SettingsError
 from telltree.models.export import export_model
 from telltree.tree import Node
 

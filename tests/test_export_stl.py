@@ -27,7 +27,8 @@ from random_trees import (
 from strategies import Case, Column
 from test_explain_unknown import random_case, random_tree
 
-from telltree import Formula, Panel, SettingsError, user_function
+from telltree import Formula, Panel, user_function
+from telltree.errors import SettingsError
 from telltree.models.export import export_model
 from telltree.models.exported import Refused
 from telltree.models.stl import STL

@@ -16,9 +16,11 @@ from random_trees import CLASSES, HOSTILE, draw_tree_case, expected, hostile_cas
 from strategies import Case, Column
 
 import telltree
-from telltree import Formula, GrammarTreeClassifier, MonteCarlo, SettingsError
+from telltree import Formula, GrammarTreeClassifier
+from telltree.errors import SettingsError
 from telltree.explain import rules_table, sentence
 from telltree.models.export import TARGETS, export_model
+from telltree.search import MonteCarlo
 from telltree.text import visible
 from telltree.tree import Leaf, Node
 

@@ -16,7 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.text import Text
 
-from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
+from telltree import Formula, GrammarTreeClassifier, Panel
+from telltree.errors import DataError, SettingsError
 from telltree.logic.expression import level_text
 from telltree.report import (
     plot_category,
@@ -27,7 +28,7 @@ from telltree.report import (
     plot_search,
     plot_tree,
 )
-from telltree.search import Moment, SearchResult
+from telltree.search import Moment, MonteCarlo, SearchResult
 from telltree.tree import Node
 from telltree.tree.pruning_path import Measured, Pruning, PruningPath, TreeScore
 

@@ -14,7 +14,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.dates import num2date
 
 from examples import records
-from telltree import DataError, DataWarning, Panel, SettingsError
+from telltree import Panel
+from telltree.errors import DataError, DataWarning, SettingsError
 from telltree.explain import categorize, decisive_step
 from telltree.report import (
     draw_encounter,

@@ -117,7 +117,7 @@ def test_half_a_tree_is_not_judged(panel, labels):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cross_validate(tree(progress=stop), panel, labels, [(np.arange(40), np.arange(40, 60))])
+        cross_validate(tree(callback=stop), panel, labels, [(np.arange(40), np.arange(40, 60))])
 
 
 # baselines
@@ -290,7 +290,7 @@ def test_labels_that_a_model_does_not_know(panel, labels):
 
 
 def test_weights_of_classes_reach_the_baseline(panel, labels):
-    paper = {"search": FEW, "fitness": GiniSize()}
+    paper = {"search": FEW, "criterion": GiniSize()}
     heavy = judge_by_folds(tree(**paper, class_weight={"high": 50}).fit(panel, labels), panel, labels, number=2)
     light = judge_by_folds(tree(**paper).fit(panel, labels), panel, labels, number=2)
     of_high = [np.sum(found.cards["decision tree"].confusion, axis=0)[2] for found in (heavy, light)]

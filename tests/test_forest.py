@@ -326,14 +326,14 @@ def test_settings_are_those_of_an_estimator(fitted, panel, labels):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"tree": "oak"}, "tree must be a GrammarTreeClassifier or None, got 'oak'"),
+        ({"estimator": "oak"}, "estimator must be a GrammarTreeClassifier or None, got 'oak'"),
         ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to 10,000, got 0"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"progress": 3}, "progress must be a function or None, got 3"),
         ({"random_state": "x"}, "random_state must be None, a seed"),
-        ({"tree": GrammarTreeClassifier(cv=3)}, "leave out cv of the tree"),
-        ({"tree": GrammarTreeClassifier(recall={"high": 0.9})}, "leave out recall of the tree"),
-        ({"tree": GrammarTreeClassifier(max_depth=-1)}, "max_depth must be"),
+        ({"estimator": GrammarTreeClassifier(cv=3)}, "leave out cv of the tree"),
+        ({"estimator": GrammarTreeClassifier(min_recall={"high": 0.9})}, "leave it out of the tree"),
+        ({"estimator": GrammarTreeClassifier(max_depth=-1)}, "max_depth must be"),
     ],
 )
 def test_what_makes_no_sense_is_refused(panel, labels, settings, says):
@@ -355,7 +355,7 @@ def test_bad_input_has_the_errors_of_a_tree(fitted, panel, labels):
 
 def test_progress_is_told_after_each_tree(panel, labels):
     told = []
-    forest(n_estimators=3, progress=told.append).fit(panel, labels)
+    forest(n_estimators=3, callback=told.append).fit(panel, labels)
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -365,7 +365,7 @@ def test_ctrl_c_keeps_the_trees_that_are_finished(fitted, panel, labels, given, 
         if progress.done == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = forest(progress=interrupt, n_estimators=6, **given).fit(panel, labels)
+    model = forest(callback=interrupt, n_estimators=6, **given).fit(panel, labels)
     assert model.interrupted_
     assert f"interrupted; the forest has {len(model.trees_)} of 6 trees" in caplog.text
     assert 2 <= len(model.trees_) < 6
@@ -394,7 +394,7 @@ def test_a_fit_that_fails_leaves_the_forest_as_it_was(panel, labels):
     model = forest(n_estimators=2).fit(panel, labels)
     before = model.trees_
     with pytest.raises(RuntimeError, match="on purpose"):
-        model.set_params(progress=fail).fit(panel[:30], labels[:30])
+        model.set_params(callback=fail).fit(panel[:30], labels[:30])
     assert model.trees_ is before
 
 

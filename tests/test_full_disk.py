@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from programs import telltree
 
-from telltree import GrammarTreeClassifier, MonteCarlo, Panel, SettingsError, TelltreeWarning, load
+from telltree import GrammarTreeClassifier, Panel, load
+from telltree.errors import SettingsError, TelltreeWarning
 from telltree.files import write_whole
 from telltree.scale import checkpoint as keeping
+from telltree.search import MonteCarlo
 
 
 @pytest.fixture

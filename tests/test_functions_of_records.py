@@ -3,22 +3,12 @@
 import numpy as np
 import pytest
 
-from telltree import (
-    Auto,
-    Exhaustive,
-    Formula,
-    FunctionError,
-    GeneticProgramming,
-    GiniSize,
-    Grammar,
-    GrammarTreeClassifier,
-    MonteCarlo,
-    SettingsError,
-    load,
-    user_function,
-)
+from telltree import Formula, Grammar, GrammarTreeClassifier, load, user_function
+from telltree.errors import FunctionError, SettingsError
 from telltree.explain import english
 from telltree.panel import Panel
+from telltree.search import Auto, Exhaustive, GeneticProgramming, MonteCarlo
+from telltree.tree import GiniSize, Greedy
 
 SCHEMA = {"x": {"type": "real"}, "b": {"type": "Boolean"}}
 GRAMMAR = "Start ::= swings(x) | F(VB) | odd(x, VB)\nVB ::= b | x < [0.2, 0.8, 1.4] | VB and VB"
@@ -90,7 +80,9 @@ def test_it_is_said_without_a_time(records):
     )
 
 
-@pytest.mark.parametrize("settings", [{}, {"as_derived": True}, {"missing": "unknown"}, {"cv": 2}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"growth": Greedy(simplify=False)}, {"missing": "unknown"}, {"cv": 2}], ids=str
+)
 @pytest.mark.parametrize(
     "search",
     [MonteCarlo(evaluations=300), GeneticProgramming(evaluations=300), Exhaustive(), Auto(evaluations=500)],
@@ -100,7 +92,7 @@ def test_trees_ask_for_it_at_the_start_symbol(search, settings, records, tmp_pat
     panel, big, steps = records
     y = np.where(big, np.where([b.sum() % 2 == 1 for b in steps], "a", "b"), "c")
     model = GrammarTreeClassifier(
-        GRAMMAR, search, functions=FUNCTIONS, max_depth=2, random_state=0, fitness=GiniSize(), **settings
+        GRAMMAR, search, functions=FUNCTIONS, max_depth=2, random_state=0, criterion=GiniSize(), **settings
     ).fit(panel, y)
     assert (model.predict(panel) == y).all()
     assert "swings(x)" in str(model.tree_)

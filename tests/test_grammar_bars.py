@@ -2,7 +2,8 @@
 
 import pytest
 
-from telltree import Formula, Grammar, GrammarError
+from telltree import Formula, Grammar
+from telltree.errors import GrammarError
 from telltree.grammar.parser import _parse, quick_formula, quick_grammar
 from telltree.panel import Column, Schema
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
+from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
 from telltree.errors import DataWarning, SettingsError
 from telltree.grammar.default_language import FEW_RECORDS, cuts, said_time
 from telltree.panel.usable import FIRST, unchanging
+from telltree.search import MonteCarlo
 
 
 def panel_of(series, **options):

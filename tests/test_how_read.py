@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from telltree import DataError, GrammarTreeClassifier, MonteCarlo, export_model, load, read
+from telltree import GrammarTreeClassifier, export_model, load, read
 from telltree.cli.app import app
+from telltree.errors import DataError
+from telltree.search import MonteCarlo
 from telltree.tree import Leaf, Tree
 
 DAY = 86_400.0

@@ -13,11 +13,12 @@ from class_trees import class_leaf, class_tree
 from strategies import derived
 
 import telltree
-from telltree import DataError, Formula, GrammarTreeClassifier, Panel, export_model
+from telltree import Formula, GrammarTreeClassifier, Panel, export_model
 from telltree.engine import truth_of
 from telltree.engine.formulas import signals_of
 from telltree.engine.population import PopulationEvaluator
 from telltree.engine.three_valued import possibly, surely
+from telltree.errors import DataError
 from telltree.estimators import TemporalFeatures
 from telltree.explain import Robustness
 from telltree.grammar.tables import Tables
@@ -138,7 +139,7 @@ def test_three_valued_answers_agree(case):
         assert found.tolist() == [three_valued.truth(formula, record, {}) for record in records], text
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 @pytest.mark.parametrize("lengths", [(1, 1, 2), (1, 3)])
 def test_the_first_step_of_a_change_is_known_in_a_record_of_one_step(lengths):
     records = [{"x": [None] * n} for n in lengths]
@@ -190,7 +191,7 @@ def test_shares_of_the_time_need_times_and_shares_of_steps_need_steps_alone(tmp_
     with pytest.raises(DataError, match="shares of the record's time"):
         TemporalFeatures([asks]).fit(uneven).transform(steps)
     for target in ("sql", "python"):
-        with pytest.raises(telltree.SettingsError, match="steps differ in length; give time="):
+        with pytest.raises(telltree.errors.SettingsError, match="steps differ in length; give time="):
             export_model(tree_of(formula, uneven), target, time=None)
     model = GrammarTreeClassifier("Start ::= F(gone() < 0.5 and x >= [2, 3])", max_depth=1, random_state=0)
     model.fit(uneven[[0, 1, 0, 1]], ["a", "b", "a", "b"]).save(tmp_path / "model.json")

@@ -10,27 +10,19 @@ import pandas as pd
 import pytest
 from class_trees import class_leaf, class_tree
 
-from telltree import (
-    DataError,
-    Formula,
-    Grammar,
-    GrammarError,
-    GrammarTreeClassifier,
-    MonteCarlo,
-    Panel,
-    SettingsError,
-    export_model,
-)
+from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, export_model
 from telltree.engine.formulas import signals_of
+from telltree.errors import DataError, GrammarError, SettingsError
 from telltree.explain import english
 from telltree.explain.evidence import has_moments
+from telltree.search import MonteCarlo
 from telltree.tree import Node
 
 NO, BIG = np.nan, np.inf
 RECORDS = [[1.0, 5.0, 2.0, 8.0], [3.0], [NO, 1.0, BIG, -BIG], [NO, NO]]
 ALARMS = [[0, 1, 0, 1], [0], [1, 0, 1, 0], [1, 0]]
 
-pytestmark = pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 
 
 def panel_of(**timed):

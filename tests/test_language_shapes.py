@@ -13,28 +13,15 @@ from matplotlib.text import Text
 from report_page import data_of
 from typer.testing import CliRunner
 
-from telltree import (
-    DataError,
-    Exhaustive,
-    Formula,
-    GeneticProgramming,
-    Grammar,
-    GrammarError,
-    GrammarTreeClassifier,
-    GrammaticalEvolution,
-    MonteCarlo,
-    Panel,
-    SettingsError,
-    SpeechError,
-    export_model,
-    load,
-)
+from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, export_model, load
 from telltree.cli.app import app
 from telltree.engine.formulas import signals_of
+from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
 from telltree.explain import decisive_steps, english
 from telltree.logic import Shape
 from telltree.report import plot_record, write_report
 from telltree.report.style import with_small_pictures
+from telltree.search import Exhaustive, GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import Node
 
 NO, BIG = np.nan, np.inf
@@ -51,7 +38,7 @@ def values(text, panel):
     return [None if math.isnan(value) else value for value in found.tolist()]
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 def test_what_it_means():
     """From 0 for the same form, over 1 for none at all, to 2 for the opposite, whatever the height and the size."""
     panel = panel_of(

@@ -9,14 +9,16 @@ import pytest
 from class_trees import class_leaf, class_tree
 
 import telltree
-from telltree import DataError, Formula, Grammar, GrammarError, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
+from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.formulas import signals_of
+from telltree.errors import DataError, GrammarError, SettingsError
 from telltree.estimators import TemporalFeatures
 from telltree.explain import decisive_step, english
 from telltree.logic import Expression, Number
 from telltree.logic.expression import rounded
 from telltree.logic.operators import CHANGE, ELAPSED, GONE
-from telltree.tree import Node
+from telltree.search import MonteCarlo
+from telltree.tree import Greedy, Node
 
 RECORDS = [[1.0, 5.0, 2.0, 8.0], [3.0], [np.nan, 1.0, np.inf, np.inf]]
 
@@ -45,7 +47,7 @@ def tree_of(text, panel):
     return class_tree(Node(Formula.parse(text, panel.schema), *sides), ("yes", "no"), panel.schema, None, panel.step)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 
 
 def test_time_is_counted_in_the_panels_unit_or_in_steps():
@@ -85,7 +87,9 @@ def test_a_grammar_of_them_is_printed_and_searched_and_its_steps_stay():
     """
     grammar = Grammar.parse(text, panel)
     assert Grammar.parse(str(grammar), panel) == grammar
-    model = GrammarTreeClassifier(grammar, MonteCarlo(evaluations=3000), max_depth=2, centre=True, random_state=0)
+    model = GrammarTreeClassifier(
+        grammar, MonteCarlo(evaluations=3000), max_depth=2, growth=Greedy(thresholds="midpoint"), random_state=0
+    )
     model.fit(panel, rise)
     assert model.score(panel, rise) > 0.9
     windows = {
@@ -102,7 +106,7 @@ def test_constants_that_were_given_stay():
     labels = ["short", "short", "long", "long"]
     found = GrammarTreeClassifier("Start ::= F(elapsed() > [4, 40])", max_depth=1, random_state=0).fit(panel, labels)
     assert str(found.tree_.nodes[0].formula) == "F(elapsed() > 4)"
-    moved = found.set_params(centre=True).fit(panel, labels)
+    moved = found.set_params(growth=Greedy(thresholds="midpoint")).fit(panel, labels)
     assert str(moved.tree_.nodes[0].formula) == "F(elapsed() > 4)"
 
 

@@ -10,23 +10,14 @@ from class_trees import class_leaf, class_tree
 from everywhere import COLUMNS
 from strategies import derived, draw_case
 
-from telltree import (
-    DataError,
-    Formula,
-    Grammar,
-    GrammarError,
-    GrammarTreeClassifier,
-    MonteCarlo,
-    Panel,
-    ask,
-    user_function,
-)
+from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, ask, user_function
 from telltree.engine.population import PopulationEvaluator
-from telltree.errors import SpeechError
+from telltree.errors import DataError, GrammarError, SpeechError
 from telltree.explain import Robustness, decisive_steps, english
 from telltree.grammar.tables import Tables
 from telltree.logic import OPERATORS
 from telltree.logic.operators import Form
+from telltree.search import MonteCarlo
 from telltree.tree import Node
 
 A, B = ("x", "on"), (">", ("x", "speed"), ("number", 0.7))

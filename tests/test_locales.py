@@ -20,7 +20,8 @@ found = locale.setlocale(locale.LC_ALL, "")
 print("point", locale.localeconv()["decimal_point"], file=sys.stderr)
 import numpy as np
 import telltree
-from telltree import Formula, GrammarTreeClassifier, MonteCarlo, export_model, load, read, scan
+from telltree import Formula, GrammarTreeClassifier, export_model, load, read, scan
+from telltree.search import MonteCarlo
 from telltree.panel import csv as blocks
 from telltree.explain import english
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
@@ -49,7 +50,7 @@ assert load(out / "model.json").predict(panel).tolist() == model.predict(panel).
 for target in ("sql", "python", "stl", "markdown"):
     try:
         print(export_model(model, target))
-    except telltree.SettingsError as error:
+    except telltree.errors.SettingsError as error:
         print(error)
 model.report(panel, y, out / "report.html")
 """

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Case, Column, FormulaEvaluator, draw_case, draw_columns
 from three_valued import FALSE, TRUE, UNKNOWN
 
-from telltree import Formula, SettingsError
+from telltree import Formula
 from telltree.engine import truth_of
 from telltree.engine.three_valued import possibly, settled, surely
+from telltree.errors import SettingsError
 from telltree.logic import OPERATORS
 
 SEEDS, FAMILIES, FORMULAS = 10, 8, 26  # 2,080 random formulas

@@ -16,27 +16,13 @@ from random_trees import HOSTILE
 from sklearn.exceptions import NotFittedError
 from strategies import Column, panel_of
 
-from telltree import (
-    CrossEntropy,
-    DataError,
-    DataWarning,
-    GeneticProgramming,
-    GiniSize,
-    Grammar,
-    GrammarTreeClassifier,
-    GrammaticalEvolution,
-    LookAhead,
-    ModelFormatError,
-    MonteCarlo,
-    Optimal,
-    Panel,
-    Pipe,
-    SettingsError,
-    user_function,
-)
+from telltree import Grammar, GrammarTreeClassifier, Panel, user_function
+from telltree.errors import DataError, DataWarning, ModelFormatError, SettingsError
 from telltree.estimators import load
 from telltree.explain import Robustness
 from telltree.models.document import Settings
+from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
+from telltree.tree import GiniSize, Greedy, LookAhead, Optimal
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.training import fingerprint
 
@@ -60,12 +46,12 @@ def double(x):
 CALLING = "Start ::= F(VB)  VB ::= VB and VB | wild(speed, on) | double(height) > [3, 6] | on"
 MODELS = {
     "generic": {},
-    "paper": {"search": GeneticProgramming.paper(), "fitness": GiniSize(gini="sum"), "max_depth": 1},
-    "own English": {"grammar": SPOKEN, "min_samples_leaf": 2, "min_gain": 0.5, "prevent_same_label": True},
+    "paper": {"search": GeneticProgramming.paper(), "criterion": GiniSize(gini="sum"), "max_depth": 1},
+    "own English": {"grammar": SPOKEN, "min_samples_leaf": 2, "growth": Greedy(min_gain=0.5, prevent_same_label=True)},
     "functions": {"grammar": CALLING, "functions": [wild, double]},
-    "centred": {"grammar": "S ::= F(each real < [0, 1, 2.5])", "centre": True},
+    "centred": {"grammar": "S ::= F(each real < [0, 1, 2.5])", "growth": Greedy(thresholds="midpoint")},
     "balanced": {"class_weight": "balanced", "max_depth": np.int64(2)},
-    "weights": {"class_weight": {"calm": 1, "fast": 2.5, "high": np.float64(0.25)}, "fitness": GiniSize(w1=50, w2=1)},
+    "weights": {"class_weight": {"calm": 1, "fast": 2.5, "high": np.float64(0.25)}, "criterion": GiniSize(w1=50, w2=1)},
     "evolution": {"search": GrammaticalEvolution(evaluations=100, seconds=np.inf), "max_depth": None},
     "cross-entropy": {"search": CrossEntropy(evaluations=100, pseudo_count=2, population=40)},
     "pipe": {"search": Pipe(evaluations=100, threshold=0.99, population=40)},
@@ -206,7 +192,7 @@ def test_hostile_names_are_kept(name, tmp_path):
 def test_thousands_of_columns(tmp_path):
     rng = np.random.default_rng(0)
     panel = Panel.from_arrays([rng.normal(size=(2, 3000)) for _ in range(6)])
-    model = learn(panel, [0, 1] * 3, fitness=GiniSize(), grammar="S ::= F((x1 | x2999) < [0, 1]) | G(x17 > 0)")
+    model = learn(panel, [0, 1] * 3, criterion=GiniSize(), grammar="S ::= F((x1 | x2999) < [0, 1]) | G(x17 > 0)")
     loaded, content = again(model, tmp_path)
     assert loaded.feature_names_in_.tolist() == list(panel.schema)
     assert loaded.predict(panel).tolist() == model.predict(panel).tolist()
@@ -215,7 +201,7 @@ def test_thousands_of_columns(tmp_path):
 
 def test_the_same_fit_gives_the_same_bytes(panel, labels, tmp_path):
     plain = again(learn(panel, labels), tmp_path)[1]
-    assert again(learn(panel, labels, n_jobs=2, progress=print), tmp_path)[1] == plain
+    assert again(learn(panel, labels, n_jobs=2, callback=print), tmp_path)[1] == plain
     assert again(learn(panel[np.arange(len(panel))], labels), tmp_path)[1] == plain
     assert again(learn(panel, labels, random_state=1), tmp_path)[1] != plain
     assert plain.endswith(b"}\n")
@@ -234,13 +220,13 @@ def test_bytes_do_not_depend_on_the_hash_seed(panel, labels, tmp_path):
 
 
 def test_numbers_that_are_not_finite_are_kept(panel, labels, tmp_path):
-    model = learn(panel, labels, min_gain=-np.inf)
+    model = learn(panel, labels, growth=Greedy(min_gain=-np.inf))
     model.tree_ = dataclasses.replace(
         model.tree_, root=dataclasses.replace(model.tree_.root, robustness=np.inf, gain=-np.inf, fitness=1e-320)
     )
     loaded, _ = again(model, tmp_path)
     root = loaded.tree_.root
-    assert (root.robustness, root.gain, root.fitness, loaded.min_gain) == (np.inf, -np.inf, 1e-320, -np.inf)
+    assert (root.robustness, root.gain, root.fitness, loaded.growth.min_gain) == (np.inf, -np.inf, 1e-320, -np.inf)
 
 
 def test_margins_are_those_of_training(panel, labels, tmp_path):
@@ -279,15 +265,15 @@ def test_a_fitness_and_a_search_of_ones_own_are_not_in_the_file(panel, labels, t
     class Slow(MonteCarlo):
         pass
 
-    model = learn(panel, labels, fitness=lambda true, total, size: size * 1.0, search=Slow(evaluations=100))
+    model = learn(panel, labels, criterion=lambda true, total, size: size * 1.0, search=Slow(evaluations=100))
     loaded, content = again(model, tmp_path)
     assert loaded.predict(panel).tolist() == model.predict(panel).tolist()
     assert again(loaded, tmp_path)[1] == content
     with pytest.raises(SettingsError, match=r"set_params\(search=...\)"):
         loaded.fit(panel, labels)
-    with pytest.raises(SettingsError, match=r"set_params\(fitness=...\)"):
+    with pytest.raises(SettingsError, match=r"set_params\(criterion=...\)"):
         loaded.set_params(search=QUICK).fit(panel, labels)
-    assert loaded.set_params(fitness=None).fit(panel, labels).score(panel, labels) > 0.5
+    assert loaded.set_params(criterion=None).fit(panel, labels).score(panel, labels) > 0.5
 
 
 def test_user_functions_are_brought_by_who_loads(panel, labels, tmp_path):

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from model_mutants import mutant
 
-from telltree import GrammarTreeClassifier, ModelFormatError, ModelVersionError, MonteCarlo, TelltreeError
+from telltree import GrammarTreeClassifier, TelltreeError
+from telltree.errors import ModelFormatError, ModelVersionError
 from telltree.estimators import load
+from telltree.search import MonteCarlo
 
 GRAMMAR = """
 Start ::= F(VB) "at some point, {VB}" | G(VB) | count(VB) {<, >} [1, 2]

@@ -15,19 +15,9 @@ from numeric_target import KIND, NumericTarget, Variance
 from report_page import Page, data_of
 from typer.testing import CliRunner
 
-from telltree import (
-    MDL,
-    Formula,
-    GiniSize,
-    Grammar,
-    GrammarTreeClassifier,
-    ModelFormatError,
-    MonteCarlo,
-    Panel,
-    SettingsError,
-    load,
-)
+from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, load
 from telltree.cli.app import app
+from telltree.errors import ModelFormatError, SettingsError
 from telltree.explain import as_records, categorize, rules_table, rules_text
 from telltree.explain.headlines import with_headlines
 from telltree.explain.notebook import tree_html
@@ -35,7 +25,8 @@ from telltree.models import Model, load_model
 from telltree.models.encode import encode
 from telltree.models.export import TARGETS, export_model
 from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html
-from telltree.tree import Induction, Limits, Node, Tree
+from telltree.search import MonteCarlo
+from telltree.tree import MDL, GiniSize, Greedy, Induction, Limits, Node, Tree, TreeSettings, grow
 from telltree.tree.class_target import register_target
 from telltree.tree.pruning_path import PruningPath
 from telltree.tree.training import Training
@@ -83,8 +74,9 @@ def labels(panel, y):
 @pytest.fixture(scope="module")
 def learned(panel, labels):
     grammar = Grammar.parse(TEXT, panel)
-    limits = Limits(labels.depth(), labels.members(), min_gain=1.0)
-    return Induction(grammar, MonteCarlo(evaluations=SAID, max_depth=3), Variance(), limits, 1).run(panel, labels)
+    search = MonteCarlo(evaluations=SAID, max_depth=3)
+    settings = TreeSettings(search, Variance(), Greedy(min_gain=1.0), labels.depth(), labels.members(), seed=1)
+    return grow(panel, labels, grammar, settings)
 
 
 @pytest.fixture(scope="module")
@@ -320,9 +312,9 @@ def test_the_command_line_takes_its_model(model_file, csv, tree, panel):
 
 def test_splits_that_predict_the_same_can_be_refused(panel, labels):
     same = replace(labels, steps=np.where(np.arange(90) % 2, 10, 30))
-    limits = Limits(2, 5, prevent_same_label=True)
     search = MonteCarlo(evaluations=SAID, max_depth=3)
-    found = Induction(Grammar.parse(TEXT, panel), search, Variance(), limits, 1).run(panel, same).tree
+    settings = TreeSettings(search, Variance(), Greedy(prevent_same_label=True), 2, 5, seed=1)
+    found = grow(panel, same, Grammar.parse(TEXT, panel), settings).tree
     assert isinstance(found, Tree)
     assert all(node.true.summary.predicted != node.false.summary.predicted for node in found.nodes)
     assert all(isinstance(node, Node) for node in found.nodes)

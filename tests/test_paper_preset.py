@@ -9,7 +9,7 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
-from telltree.tree import GiniSize
+from telltree.tree import GiniSize, Greedy
 
 GRAMMAR = """
 Start ::= F(VB) | G(VB) | not F(VB)
@@ -33,8 +33,8 @@ def records():
 def test_formulas_stay_as_they_were_derived(grammar, missing, records):
     panel, y = records
     search = MonteCarlo(evaluations=1_500)
-    settings = {"fitness": GiniSize(w2=0.0), "max_depth": 3, "missing": missing, "random_state": 0}
-    as_found = GrammarTreeClassifier(grammar, search, as_derived=True, **settings).fit(panel, y)
+    settings = {"criterion": GiniSize(w2=0.0), "max_depth": 3, "missing": missing, "random_state": 0}
+    as_found = GrammarTreeClassifier(grammar, search, growth=Greedy(simplify=False), **settings).fit(panel, y)
     usual = GrammarTreeClassifier(grammar, search, **settings).fit(panel, y)
     said = [node.said for node in as_found.tree_.nodes]
     for formula in said:
@@ -49,35 +49,37 @@ def test_formulas_stay_as_they_were_derived(grammar, missing, records):
 
 
 def test_files_keep_that_formulas_stay(records, tmp_path):
-    model = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=200), as_derived=True, max_depth=1, random_state=0)
+    model = GrammarTreeClassifier(
+        GRAMMAR, MonteCarlo(evaluations=200), growth=Greedy(simplify=False), max_depth=1, random_state=0
+    )
     model.fit(*records).save(tmp_path / "model.json")
-    assert load(tmp_path / "model.json").as_derived is True
-    assert clone(model).as_derived is True
+    assert load(tmp_path / "model.json").growth.simplify is False
+    assert clone(model).growth.simplify is False
 
 
-@pytest.mark.parametrize("settings", [{"centre": True}, {"thresholds": "exact"}, {"as_derived": "yes"}])
-def test_what_moves_constants_does_not_go_with_it(settings, records):
-    with pytest.raises(SettingsError, match="as_derived"):
-        GrammarTreeClassifier(GRAMMAR, **{"as_derived": True, **settings}).fit(*records)
+@pytest.mark.parametrize("settings", [{"thresholds": "midpoint"}, {"thresholds": "best"}, {"simplify": "yes"}])
+def test_what_moves_constants_does_not_go_with_it(settings):
+    with pytest.raises(SettingsError, match="simplify"):
+        Greedy(**{"simplify": False, **settings})
 
 
 def test_one_preset_is_the_whole_paper(records):
     panel, y = records
     model = GrammarTreeClassifier.paper()
     given = model.get_params(deep=False)
-    assert given["fitness"] == GiniSize(w1=100, w2=0.1, gini="sum", size="nodes", tolerance=0, ties="first")
+    assert given["criterion"] == GiniSize(w1=100, w2=0.1, gini="sum", size="nodes", tolerance=0, ties="first")
     assert given["search"] == GeneticProgramming.paper("auslan")
-    assert (given["max_depth"], given["min_samples_leaf"], given["min_gain"]) == (6, 1, None)
-    assert (given["as_derived"], given["centre"], given["prevent_same_label"], given["cv"]) == (
-        True,
-        False,
-        False,
-        None,
-    )
+    assert (given["max_depth"], given["min_samples_leaf"], given["cv"]) == (6, 1, None)
+    assert given["growth"] == Greedy(thresholds="grid", simplify=False)
     assert given["grammar"] == "paper"
-    acasx = GrammarTreeClassifier.paper("acasx", "ge", grammar=GRAMMAR, fitness__gini="weighted", random_state=3)
+    acasx = GrammarTreeClassifier.paper("acasx", "ge", grammar=GRAMMAR, criterion__gini="weighted", random_state=3)
     assert acasx.search == GrammaticalEvolution.paper("acasx")
-    assert (acasx.max_depth, acasx.grammar, acasx.fitness.gini, acasx.fitness.size) == (4, GRAMMAR, "weighted", "nodes")
+    assert (acasx.max_depth, acasx.grammar, acasx.criterion.gini, acasx.criterion.size) == (
+        4,
+        GRAMMAR,
+        "weighted",
+        "nodes",
+    )
     fitted = clone(model).set_params(random_state=0, search__evaluations=500, max_depth=2).fit(panel, y)
     assert fitted.grammar_ == Grammar.generic(panel, atoms_weight=1)
     root = fitted.tree_.root

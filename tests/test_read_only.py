@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
     table.to_csv(place / "data.csv", index=False)
     table.to_parquet(place / "data.parquet")
     panel, y = telltree.read(place / "data.csv", id="run", time="t", label="end")
-    few = telltree.MonteCarlo(evaluations=50)
+    few = telltree.search.MonteCarlo(evaluations=50)
     telltree.GrammarTreeClassifier("Start ::= F(x > [2, 3])", few, max_depth=1).fit(panel, y).save(place / "model.json")
     place.chmod(0o555)
     require_bound(place)
@@ -87,10 +87,11 @@ def test_output_that_cannot_be_written_is_one_error_before_any_work(folder, argu
 def test_python_is_told_at_once_too(folder):
     script = f"""
 import numpy as np, telltree
-from telltree import GrammarTreeClassifier, MonteCarlo
+from telltree import GrammarTreeClassifier
+from telltree.search import MonteCarlo
 panel, y = telltree.scan({str(folder / "data.csv")!r}, id="run", time="t", label="end")
 tried = []
-model = GrammarTreeClassifier("Start ::= F(x > [2, 3])", MonteCarlo(evaluations=50), max_depth=1, progress=tried.append)
+model = GrammarTreeClassifier("Start ::= F(x > [2, 3])", MonteCarlo(evaluations=50), max_depth=1, callback=tried.append)
 for work in (
     lambda: model.fit(panel, y, checkpoint={str(folder / "night.checkpoint")!r}),
     lambda: model.fit(panel, y).save({str(folder / "new.json")!r}),
@@ -99,7 +100,7 @@ for work in (
     tried.clear()
     try:
         work()
-    except (OSError, telltree.SettingsError) as error:
+    except (OSError, telltree.errors.SettingsError) as error:
         print(type(error).__name__, getattr(error, "filename", error), len(tried) > 0, sep="|")
 """
     ended = bound(["-c", script])

@@ -12,16 +12,18 @@ from report_cases import HARD, grown, single_leaf, sixty_categories, small, titl
 from report_page import Page, data_of
 from sklearn.base import clone
 
-from telltree import MDL, DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError, load
+from telltree import Formula, GrammarTreeClassifier, Panel, load
 from telltree.engine.formulas import FormulaEvaluator
 from telltree.engine.trace import Walker
+from telltree.errors import DataError, SettingsError
 from telltree.explain import categorize, path_of
 from telltree.explain.categories import missing_columns, sentence
 from telltree.panel import Column, Schema
 from telltree.proportions import wilson
 from telltree.report import report_html, write_report
+from telltree.search import MonteCarlo
 from telltree.text import percent
-from telltree.tree import Node
+from telltree.tree import MDL, Node
 from telltree.tree.pruning_path import Measured, Pruning, PruningPath, TreeScore
 
 
@@ -312,7 +314,7 @@ def test_a_fitness_of_ones_own_is_named_without_its_address():
         return np.abs(true.sum(axis=1) / total.sum() - 0.5) + 0.001 * size
 
     search = MonteCarlo(evaluations=100)
-    model = GrammarTreeClassifier(search=search, fitness=halves, max_depth=1, random_state=0).fit(panel, y)
+    model = GrammarTreeClassifier(search=search, criterion=halves, max_depth=1, random_state=0).fit(panel, y)
     made = report_html(model, panel, y)
     assert "halves" in Page(made).text
     assert " at 0x" not in made
@@ -434,7 +436,7 @@ def validated():
     """A model that was cross-validated, and its records."""
     _, panel, y = small(60)
     search, bits = MonteCarlo(evaluations=200), MDL(price=0.05)
-    settings = {"fitness": bits, "min_samples_leaf": 1, "cv": 3, "random_state": 0}
+    settings = {"criterion": bits, "min_samples_leaf": 1, "cv": 3, "random_state": 0}
     return GrammarTreeClassifier(search=search, **settings).fit(panel, y), panel, y
 
 

@@ -9,8 +9,9 @@ import pytest
 from browser import NARROW, WIDE, Page
 from PIL import Image
 
-from telltree import GeneticProgramming, GrammarTreeClassifier, demo
+from telltree import GrammarTreeClassifier, demo
 from telltree.datasets import load_auslan
+from telltree.search import GeneticProgramming
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "auslan8"
 

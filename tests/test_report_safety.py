@@ -12,9 +12,10 @@ import pytest
 from report_cases import HOSTILE, small, titled
 from report_page import Page
 
-from telltree import GrammarTreeClassifier, MonteCarlo, Panel
+from telltree import GrammarTreeClassifier, Panel
 from telltree.report import report_html
 from telltree.report.page import data_block
+from telltree.search import MonteCarlo
 from telltree.tree.tree import Headline, Leaf
 
 

@@ -3,8 +3,9 @@
 import pytest
 from test_cli import KEYS, good, write_csv
 
-from telltree import Auto, GrammarTreeClassifier, MonteCarlo, read
+from telltree import GrammarTreeClassifier, read
 from telltree.cli.verbs.fit import TreeOptions, _classifier
+from telltree.search import Auto, MonteCarlo
 
 LABEL = ("--label", "nmac")
 GRAMMAR = "S ::= F(VB) | G(VB)\nVB ::= on | speed > grid(6) | height < [1, 3, 5]\n"

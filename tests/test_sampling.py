@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_search_exhaustive import FUNCTIONS, GENERIC, SCHEMA, drawn
 
-from telltree import Auto, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier
+from telltree import Grammar, GrammarTreeClassifier
 from telltree.engine.population import PopulationEvaluator
 from telltree.grammar.derivation import Population
+from telltree.search import Auto, Exhaustive
 from telltree.search.archive import Archive
-from telltree.tree import objective
+from telltree.tree import GiniSize, objective
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.objective import SplitObjective, budget_weight_of, sample_of
 

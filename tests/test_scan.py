@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import telltree
-from telltree import Formula, GeneticProgramming, GrammarTreeClassifier, MonteCarlo
+from telltree import Formula, GrammarTreeClassifier
 from telltree.engine import trace
 from telltree.errors import DataError
 from telltree.explain import Robustness, categorize
 from telltree.panel import disk_arrays
 from telltree.panel import panel as panels
+from telltree.search import GeneticProgramming, MonteCarlo
 from telltree.tree import out_of_core
 
 NAMES = {"id": "run", "time": "t", "label": "end"}
@@ -203,7 +204,7 @@ def test_planes_that_do_not_fit_are_on_disk(tmp_path, no_overhead, monkeypatch):
 )
 def test_memory_that_cannot_be(tmp_path, size, message):
     panel, y = telltree.scan(in_files(long_table(), tmp_path / "data", "parquet"), **NAMES)
-    with pytest.raises(telltree.SettingsError, match=message):
+    with pytest.raises(telltree.errors.SettingsError, match=message):
         GrammarTreeClassifier(random_state=1).fit(panel, y, max_memory=size)
 
 
@@ -252,9 +253,9 @@ def test_views_of_a_scanned_panel(tmp_path):
     assert scanned.resample(4) == read.resample(4)
     assert scanned.to_frame().equals(read.to_frame())
     fewer = dataclasses.replace(read.schema["mode"], levels=("up", "no"))
-    with pytest.warns(telltree.DataWarning, match="down"):
+    with pytest.warns(telltree.errors.DataWarning, match="down"):
         aligned = scanned.aligned(telltree.Schema([fewer]))
-    with pytest.warns(telltree.DataWarning, match="down"):
+    with pytest.warns(telltree.errors.DataWarning, match="down"):
         assert aligned == read.aligned(telltree.Schema([fewer]))
 
 

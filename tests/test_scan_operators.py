@@ -12,9 +12,10 @@ import pytest
 from everywhere import COLUMNS, formulas_with
 from strategies import DTYPES, STRANGER, draw_case
 
-from telltree import DataWarning, Formula, Grammar, scan
+from telltree import Formula, Grammar, scan
 from telltree.engine import trace
 from telltree.engine.trace import signals_of
+from telltree.errors import DataWarning
 from telltree.explain import Robustness
 from telltree.grammar.derivation import Population
 from telltree.logic import OPERATORS

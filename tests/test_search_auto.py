@@ -12,8 +12,10 @@ import pytest
 from brute_force import derivations, text_of
 from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, A, C, V, all_of, drawn, objective_of, panel_of
 
-from telltree import Auto, Exhaustive, GeneticProgramming, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
+from telltree import Grammar, GrammarTreeClassifier, Panel, load
+from telltree.errors import SettingsError
 from telltree.grammar.derivation import Population
+from telltree.search import Auto, Exhaustive, GeneticProgramming
 from telltree.search.exhaustive import plan
 from telltree.search.search import Elite
 from telltree.tree.training import proved

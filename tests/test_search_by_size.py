@@ -5,16 +5,10 @@ import pytest
 from golden_estimators import encounters
 from test_search_contract import GRAMMARS, Spy
 
-from telltree import (
-    MDL,
-    CrossEntropy,
-    GeneticProgramming,
-    GrammarTreeClassifier,
-    GrammaticalEvolution,
-    MonteCarlo,
-    Pipe,
-)
+from telltree import GrammarTreeClassifier
 from telltree.errors import SettingsError
+from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
+from telltree.tree import MDL
 
 
 class Sized(Spy):
@@ -53,7 +47,7 @@ def test_the_shortest_that_saves_enough_is_asked():
     panel, labels = encounters()
     search = GeneticProgramming(evaluations=2_000)
     for leniency in (0.0, 0.2, 0.5):
-        model = GrammarTreeClassifier(search=search, fitness=MDL(leniency=leniency), random_state=0)
+        model = GrammarTreeClassifier(search=search, criterion=MDL(leniency=leniency), random_state=0)
         model.fit(panel, labels)
         root = model.pruning_path_.whole.root
         best = root.by_size[-1].fitness

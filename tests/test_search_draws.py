@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from test_paper_example import PLAIN as SCHEMA
 
-from telltree import GeneticProgramming, Grammar, GrammaticalEvolution, MonteCarlo, Panel
+from telltree import Grammar, Panel
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import NO_ROW, Lanes, Simplest, draw
-from telltree.search import Scores
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
 from telltree.search.search import Memory, Task
 
 GRAMMARS = {

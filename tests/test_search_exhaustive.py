@@ -11,14 +11,16 @@ from brute_force import answers, derivations, gini_size, size, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telltree import MDL, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
+from telltree import Grammar, GrammarTreeClassifier, Panel, load
 from telltree.engine.population import PopulationEvaluator
+from telltree.errors import SettingsError
 from telltree.grammar import templates
 from telltree.logic import user_function
 from telltree.panel import Column, ColumnType, Schema
 from telltree.scale.checkpoint import found_of, found_state
-from telltree.search import Proof, Scores
+from telltree.search import Exhaustive, Proof, Scores
 from telltree.search.state import Given
+from telltree.tree import MDL, GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import MDLOf, prepared
 from telltree.tree.objective import SplitObjective

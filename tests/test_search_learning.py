@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from test_search_contract import GRAMMARS, Spy
 from test_search_exhaustive import SCHEMA, drawn, objective_of
 
-from telltree import CrossEntropy, GeneticProgramming, Grammar, MonteCarlo, Pipe
+from telltree import Grammar
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import NO_ROW, Lanes, Levels, draw
 from telltree.grammar.prototype_tree import PrototypeTree
 from telltree.grammar.random_streams import own_shares
-from telltree.search import Scores
+from telltree.search import CrossEntropy, GeneticProgramming, MonteCarlo, Pipe, Scores
 from telltree.search.pipe import doubt_left
 from telltree.search.search import Memory, Task
 

@@ -6,21 +6,9 @@ import numpy as np
 import pytest
 from test_search_exhaustive import SCHEMA, drawn, objective_of
 
-from telltree import (
-    Auto,
-    CrossEntropy,
-    Exhaustive,
-    Formula,
-    GeneticProgramming,
-    Grammar,
-    GrammarTreeClassifier,
-    GrammaticalEvolution,
-    ModelFormatError,
-    MonteCarlo,
-    Pipe,
-    SettingsError,
-    load,
-)
+from telltree import Formula, Grammar, GrammarTreeClassifier, load
+from telltree.errors import ModelFormatError, SettingsError
+from telltree.search import Auto, CrossEntropy, Exhaustive, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 
 TEXT = (
     "A ::= F(V) | G(V)\nV ::= V and V | V or V | not V | on | off | x {<, >=} [0.5, 1, 1.5] | y {<, >=} [0.5, 1, 1.5]"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search_contract import GRAMMARS, RANDOM, Spy, parsed
 
-from telltree import CheckpointError
+from telltree.errors import CheckpointError
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores
 
 KNOWN = {**GRAMMARS, "random constants": parsed(RANDOM)}

@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Column, panel_of
 
-from telltree import MDL, Auto, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
+from telltree import Formula, Grammar
 from telltree.engine.formulas import FormulaEvaluator, signals_of
 from telltree.scale.out_of_core import Turns
 from telltree.scale.shards import Places, Shard, ShardedBackend, answered
-from telltree.tree import objective
+from telltree.search import Auto, Exhaustive, GeneticProgramming, MonteCarlo
+from telltree.tree import MDL, GiniSize, TreeSettings, grow, objective
 from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
-from telltree.tree.induction import Induction
+from telltree.tree.induction import Run
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """
@@ -99,10 +100,8 @@ TARGET = ClassTarget(("a", "b", "c"))
 
 
 def grown(panel, labels, backend, fitness, search):
-    induction = Induction(
-        Grammar.parse(GRAMMAR, panel), search, fitness, Limits(max_depth=3), 7, centre=("x",), backend=backend
-    )
-    learned = induction.run(panel, labels)
+    settings = TreeSettings(search, fitness, max_depth=3, movable=frozenset("x"), seed=7)
+    learned = grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, Run(backend or LocalBackend))
     searches = {
         number: (found.runners_up, [best for best, _ in found.by_size], found.proof)
         for number, found in learned.searches.items()

@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 from report_page import Page, data_of
 
-from telltree import DataWarning, GrammarTreeClassifier, MonteCarlo, Panel, export_model
+from telltree import GrammarTreeClassifier, Panel, export_model
 from telltree.cli.verbs.show import show
+from telltree.errors import DataWarning
 from telltree.explain.notebook import tree_html
 from telltree.report import plot_category, plot_collage, plot_tree, report_html
+from telltree.search import MonteCarlo
 from telltree.text import by_weight, percent, times_all
 
 Z = NormalDist().inv_cdf(0.975)

@@ -12,13 +12,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from telltree.estimators import GrammarForestClassifier, GrammarTreeClassifier, TemporalFeatures
 from telltree.search import GeneticProgramming, MonteCarlo
+from telltree.tree import Greedy
 
 FEW = MonteCarlo(evaluations=100)
 BRED = GeneticProgramming(evaluations=100)
 LEARNT = TemporalFeatures(tree=GrammarTreeClassifier(search=FEW, random_state=0), robustness=True)
 ESTIMATORS = [
     GrammarTreeClassifier(search=BRED),
-    GrammarTreeClassifier(search=BRED, min_gain=1.0),
+    GrammarTreeClassifier(search=BRED, growth=Greedy(min_gain=1.0)),
     GrammarForestClassifier(GrammarTreeClassifier(search=FEW), n_estimators=3),
     TemporalFeatures(["F(x1 > 0)", "G(x1 < 0.5)"]),
     LEARNT,

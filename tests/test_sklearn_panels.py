@@ -247,7 +247,7 @@ def test_series_in_every_form_are_cross_validated_alike(cube, form):
 
 def test_settings_of_every_step_can_be_searched(cube):
     X, y = cube
-    features = TemporalFeatures(tree=tree(fitness=GiniSize()))
+    features = TemporalFeatures(tree=tree(criterion=GiniSize()))
     maker = PanelMaker(layout="records, columns, steps")
     pipe = Pipeline([("panel", maker), ("features", features), ("model", LogisticRegression())])
     grid = {"features__tree__max_depth": [1, 3], "features__margins": [False, True], "model__C": [1.0]}
@@ -296,7 +296,7 @@ def test_long_tables_cannot_be_split_by_rows(cube):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         cross_validate(pipe, table, y, cv=2)
     panel = PanelMaker(id="id", time="t").fit_transform(table)
-    assert cross_validate(tree(fitness=GiniSize()), panel, y, cv=2, error_score="raise")["test_score"].shape == (2,)
+    assert cross_validate(tree(criterion=GiniSize()), panel, y, cv=2, error_score="raise")["test_score"].shape == (2,)
 
 
 @pytest.mark.parametrize("form", [lambda t: t, pl.from_pandas], ids=["pandas", "polars"])

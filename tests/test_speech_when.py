@@ -12,10 +12,11 @@ from strategies import Column as Plain
 from strategies import FormulaEvaluator
 
 import telltree
-from telltree import Formula, GrammarTreeClassifier, Panel, SpeechError
+from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.english import quotations, say, term_of
 from telltree.english.normal_form import same
 from telltree.english.possible import Possible
+from telltree.errors import SpeechError
 from telltree.explain import english
 from telltree.grammar import Grammar
 from telltree.panel import Column, Schema
@@ -218,7 +219,7 @@ def draw_panel(rng, step):
     return Panel.from_arrays(records, columns=["x", "y", "b"], schema=schema, **timed)
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 @pytest.mark.parametrize("step", [None, (1.0, "h"), (0.1, "s"), (0.5, "")])
 def test_random_formulas_are_read_back_to_the_same_answers(step):
     rng = random.Random(str(step))
@@ -277,7 +278,7 @@ def draw_mixed_panel(rng, step):
     return Panel.from_arrays(arrays, columns=list(MIXED), schema=MIXED, **timed)
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 @pytest.mark.parametrize("step", [None, (1.0, "h"), (0.5, "s"), (0.5, "")])
 def test_time_and_change_in_lists_with_all_else_are_read_back(step):
     rng = random.Random(f"mixed {step}")
@@ -290,7 +291,7 @@ def test_time_and_change_in_lists_with_all_else_are_read_back(step):
         assert (found(panel) == formula(panel)).all(), f"{formula}\n{words}\n{found}"
 
 
-@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 @pytest.mark.parametrize(
     ("text", "words"),
     [

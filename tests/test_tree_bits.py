@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import records
-from telltree import MDL, Formula, GiniSize, Grammar, GrammarTreeClassifier, MonteCarlo
+from telltree import Formula, Grammar, GrammarTreeClassifier
 from telltree.errors import SettingsError
+from telltree.search import MonteCarlo
+from telltree.tree import MDL, GiniSize, Greedy
 from telltree.tree.class_target import ClassLabels, ClassTarget
 
 GRAMMAR = "S ::= F(A) | F(A and A) | F(A and A and A)\nA ::= x {<, >} [1, 2, 3] | y"
@@ -82,13 +84,15 @@ def test_a_split_that_saves_nothing_is_not_made():
     clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=2_000), random_state=0)
     with pytest.warns(UserWarning, match="worth its length: the tree is a single leaf"):
         assert len(clf.fit(panel(), y).tree_.leaves) == 1
-    told = clf.set_params(fitness=GiniSize()).fit(panel(), y)
+    told = clf.set_params(criterion=GiniSize()).fit(panel(), y)
     assert len(told.tree_.leaves) > 1
 
 
 def test_of_splits_that_are_as_good_the_shortest_formula_is_asked():
     truth = np.array(Formula.parse("F(x > 2)", panel().schema)(panel()))
-    clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=2_000), random_state=0, centre=False)
+    clf = GrammarTreeClassifier(
+        GRAMMAR, MonteCarlo(evaluations=2_000), random_state=0, growth=Greedy(thresholds="grid")
+    )
     (node,) = clf.fit(panel(), truth).tree_.nodes
     assert node.formula.terminals == 4
     assert node.gain == pytest.approx(told_one_by_one(truth.astype(int), 2) - node.fitness)

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telltree import DataWarning, Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
+from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.formulas import FormulaEvaluator
-from telltree.tree.thresholds import centred, roundest
+from telltree.errors import DataWarning
+from telltree.search import MonteCarlo
+from telltree.tree import Greedy
+from telltree.tree.thresholds import midpoint_thresholds, roundest
 
 
 def panel_of_peaks(peaks, **more):
@@ -17,7 +20,7 @@ def panel_of_peaks(peaks, **more):
 
 def moved(text, panel, columns=("x", "y")):
     formula = Formula.parse(text, panel.schema)
-    return str(centred(formula.expression, FormulaEvaluator(panel), columns))
+    return str(midpoint_thresholds(formula.expression, FormulaEvaluator(panel), columns))
 
 
 PEAKS = panel_of_peaks([1.0, 2.0, 6.0, 7.0])
@@ -62,7 +65,7 @@ def test_answers_never_change(rows, seed):
         return
     grammar = Grammar.generic(panel)
     formula = Formula(grammar.draw(seed, 4).expression)
-    after = Formula(centred(formula.expression, FormulaEvaluator(panel), ("x", "y")))
+    after = Formula(midpoint_thresholds(formula.expression, FormulaEvaluator(panel), ("x", "y")))
     assert np.array_equal(formula(panel), after(panel))
 
 
@@ -89,6 +92,8 @@ def test_generic_grammars_are_centred_and_given_thresholds_are_not():
     for settings in ({}, {"grammar": text}):
         model = GrammarTreeClassifier(search=MonteCarlo(evaluations=200), random_state=0, **settings)
         assert "3" in str(model.fit(with_thresholds, labels).tree_.root.formula)
-    model = GrammarTreeClassifier(text, MonteCarlo(evaluations=200), centre=True, random_state=0)
+    model = GrammarTreeClassifier(
+        text, MonteCarlo(evaluations=200), growth=Greedy(thresholds="midpoint"), random_state=0
+    )
     assert str(model.fit(PEAKS, labels).tree_.root.formula) == "F(x > 4)"
     assert model.tree_.root.robustness == pytest.approx(2 / np.std(PEAKS.column("x")))

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from examples import records
-from telltree import MDL, GiniSize, GrammarTreeClassifier, MonteCarlo, Panel, load
+from telltree import GrammarTreeClassifier, Panel, load
 from telltree.errors import DataWarning, SettingsError
-from telltree.tree import Leaf, Node
+from telltree.search import MonteCarlo
+from telltree.tree import MDL, GiniSize, Greedy, Leaf, Node
 from telltree.tree.criterion import label_bits
 from telltree.tree.pruning_path import PruningPath, equals_merged
 
 GRAMMAR = "S ::= F(x {<, >} grid(12)) | F(y) | F(x < [2, 5] and y)"
 CHEAP = MDL(price=0.02)
-GREEDY = {"fitness": GiniSize(), "min_samples_leaf": 1, "max_depth": 4}
+GREEDY = {"criterion": GiniSize(), "min_samples_leaf": 1, "max_depth": 4}
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,12 @@ def test_another_tree_is_chosen_without_learning_again(model, data):
 def test_simplicity_is_a_factor_of_the_price(data):
     many = [
         GrammarTreeClassifier(
-            GRAMMAR, MonteCarlo(evaluations=300), fitness=CHEAP, min_samples_leaf=1, random_state=1, simplicity=factor
+            GRAMMAR,
+            MonteCarlo(evaluations=300),
+            criterion=CHEAP,
+            min_samples_leaf=1,
+            random_state=1,
+            growth=Greedy(simplicity=factor),
         ).fit(*data)
         for factor in (0, 1, 20, 1_000_000)
     ]
@@ -146,7 +152,7 @@ def test_it_is_printed_as_a_table(model):
 def test_the_worth_of_the_least_worthy_branch_decides(data):
     settings = {"search": MonteCarlo(evaluations=300), "min_samples_leaf": 1, "random_state": 1}
     for price in (0.02, 0.1, 1.0):
-        clf = GrammarTreeClassifier(GRAMMAR, fitness=MDL(price=price), **settings).fit(*data)
+        clf = GrammarTreeClassifier(GRAMMAR, criterion=MDL(price=price), **settings).fit(*data)
         worth_it = [step.worth is None or step.worth > MDL(price=price).price_for(90) for step in clf.pruning_path_]
         taken = [step.own is not None for step in clf.pruning_path_]
         assert taken.index(True) == max(place for place, enough in enumerate(worth_it) if enough)
@@ -160,9 +166,9 @@ def test_a_single_leaf_is_a_front_of_one(data):
 
 
 def test_cross_validation_scores_all_trees_and_takes_the_smallest_that_is_as_good(data):
-    settings = {"search": MonteCarlo(evaluations=200), "fitness": CHEAP, "min_samples_leaf": 1, "random_state": 1}
+    settings = {"search": MonteCarlo(evaluations=200), "criterion": CHEAP, "min_samples_leaf": 1, "random_state": 1}
     chosen = GrammarTreeClassifier(GRAMMAR, cv=5, **settings).fit(*data)
-    best = GrammarTreeClassifier(GRAMMAR, cv=5, simplicity=0, **settings).fit(*data)
+    best = GrammarTreeClassifier(GRAMMAR, cv=5, growth=Greedy(simplicity=0), **settings).fit(*data)
     kept = chosen.validation_
     assert len(chosen.tree_.leaves) <= len(best.tree_.leaves)
     assert kept.probabilities.shape == (90, 3)
@@ -236,7 +242,7 @@ def test_records_are_judged_by_trees_that_have_not_seen_them(data):
 
 
 def test_scores_survive_in_files(data, tmp_path):
-    clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=100), fitness=CHEAP, cv=3, random_state=1).fit(*data)
+    clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=100), criterion=CHEAP, cv=3, random_state=1).fit(*data)
     clf.save(tmp_path / "model.json")
     loaded = load(tmp_path / "model.json")
     assert str(loaded.pruning_path_) == str(clf.pruning_path_)

@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import oracle
@@ -20,8 +21,10 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
-from telltree.tree import GiniSize, Induction, Leaf, Limits, Node
+from telltree.tree import GiniSize, Greedy, Leaf, Node, TreeSettings, grow
+from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
+from telltree.tree.induction import Run
 
 TINY = """
 Start ::= F(V) | G(V)
@@ -40,9 +43,13 @@ def coded(labels, weights=None):
     return ClassLabels(codes.astype(np.int64), ClassTarget(tuple(classes.tolist())), fixed)
 
 
-def learn(panel, labels, grammar, search=EVERYTHING, fitness=GINI, *, seed=1, threads=1, weights=None, **limits):
-    own = coded(labels, weights)
-    return Induction(grammar, search, fitness, Limits(**limits), seed, threads).run(panel, own)
+def learn(
+    panel, labels, grammar, search=EVERYTHING, fitness=GINI, *, seed=1, threads=1, weights=None, max_depth=6,
+    min_samples_leaf=1, **growth,
+):  # fmt: skip
+    settings = TreeSettings(search, fitness, Greedy(**growth), max_depth, min_samples_leaf, seed=seed)
+    run = Run(partial(LocalBackend, threads=threads))
+    return grow(panel, coded(labels, weights), grammar, settings, run)
 
 
 @pytest.fixture(scope="module")
@@ -527,9 +534,9 @@ def test_a_wider_margin_outweighs_a_difference_within_the_tolerance(tolerance, f
 @pytest.mark.parametrize("at_once", [2, 3])
 def test_nodes_that_are_searched_side_by_side_make_the_same_tree(panel, labels, at_once):
     own = coded(labels)
-    settings = Induction(Grammar.generic(panel), MonteCarlo(evaluations=300), GINI, Limits(max_depth=3), seed=4)
-    alone = settings.run(panel, own)
-    beside = replace(settings, nodes_at_once=at_once).run(panel, own)
+    settings = TreeSettings(MonteCarlo(evaluations=300), GINI, max_depth=3, seed=4)
+    alone = grow(panel, own, Grammar.generic(panel), settings)
+    beside = grow(panel, own, Grammar.generic(panel), settings, Run(nodes_at_once=at_once))
     assert beside.tree == alone.tree  # with gains and runners-up
     assert list(beside.searches) == list(alone.searches)
     assert len(alone.searches) > 1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from naive_nodes import nodes
 
-from telltree import GrammarForestClassifier, GrammarTreeClassifier, Optimal, load
+from telltree import GrammarForestClassifier, GrammarTreeClassifier, load
 from telltree.engine import Formula
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
@@ -21,7 +21,7 @@ from telltree.search import (
     MonteCarlo,
     Pipe,
 )
-from telltree.tree import GiniSize
+from telltree.tree import GiniSize, Greedy, Optimal
 
 PAPER = """
 Start ::= B
@@ -132,11 +132,18 @@ def test_groups_are_alternatives_written_out_and_no_symbols(records):
 def test_every_search_is_charged_for_nodes(search, text, records):
     panel, y = records
     model = GrammarTreeClassifier(
-        text, search, fitness=GiniSize(size="nodes", w2=0.7), max_depth=1, as_derived=True, random_state=0
+        text,
+        search,
+        criterion=GiniSize(size="nodes", w2=0.7),
+        max_depth=1,
+        growth=Greedy(simplify=False),
+        random_state=0,
     ).fit(panel, y)
     root = model.tree_.root
     assert root.fitness == pytest.approx(fitness_of(root.formula, text, panel, y, 0.7))
-    other = GrammarTreeClassifier(text, search, fitness=GiniSize(w2=0.7), max_depth=1, as_derived=True, random_state=0)
+    other = GrammarTreeClassifier(
+        text, search, criterion=GiniSize(w2=0.7), max_depth=1, growth=Greedy(simplify=False), random_state=0
+    )
     assert other.fit(panel, y).tree_.root.fitness < root.fitness  # terminals are fewer
 
 
@@ -148,7 +155,7 @@ def test_a_proof_holds_of_all_formulas(text, w2, most, records):
     grammar = Grammar.parse(text, panel)
     search = Exhaustive(max_atoms=2, max_size=most)
     model = GrammarTreeClassifier(
-        grammar, search, fitness=GiniSize(size="nodes", w2=w2), max_depth=1, random_state=0
+        grammar, search, criterion=GiniSize(size="nodes", w2=w2), max_depth=1, random_state=0
     ).fit(panel, y)
     found = model.searches_[1]
     said = {str(d.expression): d.expression for d in grammar.enumerate(most or 10) if atoms(d.expression) <= 2}
@@ -179,7 +186,7 @@ def test_a_custom_fitness_is_given_nodes(records):
     counting.size = "nodes"
     search = MonteCarlo(evaluations=300)
     for fitness in (counting, plain):
-        GrammarTreeClassifier(PAPER, search, fitness=fitness, max_depth=1, random_state=0).fit(panel, y)
+        GrammarTreeClassifier(PAPER, search, criterion=fitness, max_depth=1, random_state=0).fit(panel, y)
     assert min(seen["terminals"]) == 2
     assert min(seen["nodes"]) == 6  # F(x1): Start B Ev F VB x1
     everything = {nodes(PAPER, str(d.expression)) for d in Grammar.parse(PAPER, panel).enumerate(12)}
@@ -189,25 +196,25 @@ def test_a_custom_fitness_is_given_nodes(records):
 def test_cross_validation_forests_files_and_checkpoints_count_nodes(records, tmp_path):
     panel, y = records
     fitness = GiniSize(size="nodes", w2=0.5)
-    settings = {"fitness": fitness, "max_depth": 2, "random_state": 1}
+    settings = {"criterion": fitness, "max_depth": 2, "random_state": 1}
     search = GeneticProgramming(evaluations=1_500)
     grammar = Grammar.parse(PAPER, panel)
     alone = GrammarTreeClassifier(PAPER, search, **settings).fit(panel, y)
-    folded = GrammarTreeClassifier(grammar, search, cv=2, simplicity=0.0, **settings).fit(panel, y)
+    folded = GrammarTreeClassifier(grammar, search, cv=2, growth=Greedy(simplicity=0.0), **settings).fit(panel, y)
     assert str(folded.pruning_path_.whole) == str(alone.pruning_path_.whole)
     kept = tmp_path / "kept.checkpoint"
     first = GrammarTreeClassifier(PAPER, search, **settings).fit(panel, y, checkpoint=kept)
     again = GrammarTreeClassifier(PAPER, search, **settings).fit(panel, y, checkpoint=kept)
     assert str(first.tree_) == str(again.tree_) == str(alone.tree_)
-    other = GrammarTreeClassifier(PAPER, search, **{**settings, "fitness": GiniSize(w2=0.5)})
+    other = GrammarTreeClassifier(PAPER, search, **{**settings, "criterion": GiniSize(w2=0.5)})
     with pytest.raises(Exception, match="fitness"):
         other.fit(panel, y, checkpoint=kept)
     alone.save(tmp_path / "model.json")
     loaded = load(tmp_path / "model.json")
-    assert loaded.fitness == fitness
+    assert loaded.criterion == fitness
     assert loaded.grammar_ == alone.grammar_
     forest = GrammarForestClassifier(
-        tree=GrammarTreeClassifier(grammar, MonteCarlo(evaluations=300), fitness=fitness, max_depth=1), n_estimators=2,
+        GrammarTreeClassifier(grammar, MonteCarlo(evaluations=300), criterion=fitness, max_depth=1), n_estimators=2,
         random_state=0,
     ).fit(panel, y)  # fmt: skip
     assert len(forest.trees_) == 2
@@ -216,7 +223,7 @@ def test_cross_validation_forests_files_and_checkpoints_count_nodes(records, tmp
 def test_models_of_earlier_versions_counted_terminals(records, tmp_path):
     panel, y = records
     search = MonteCarlo(evaluations=200)
-    model = GrammarTreeClassifier(PAPER, search, fitness=GiniSize(), max_depth=1, random_state=0).fit(panel, y)
+    model = GrammarTreeClassifier(PAPER, search, criterion=GiniSize(), max_depth=1, random_state=0).fit(panel, y)
     model.save(tmp_path / "model.json")
     text = (tmp_path / "model.json").read_text()
     assert '"size": "nodes"' in text
@@ -229,7 +236,7 @@ def test_models_of_earlier_versions_counted_terminals(records, tmp_path):
 def test_random_constants_and_optimal_trees_count_nodes(search, records):
     panel, y = records
     model = GrammarTreeClassifier(
-        PAPER, search, fitness=GiniSize(size="nodes", w2=0.3), growth=Optimal(30), max_depth=2, random_state=0
+        PAPER, search, criterion=GiniSize(size="nodes", w2=0.3), growth=Optimal(30), max_depth=2, random_state=0
     ).fit(panel, y)
     cost = sum(0.3 * nodes(PAPER, str(node.found or node.formula)) for node in model.tree_.nodes)
     leaves = [
@@ -243,8 +250,8 @@ def test_ties_go_to_the_first_if_asked(records):
     panel, y = records
     wide, first = (
         GrammarTreeClassifier(
-            PAPER, MonteCarlo(evaluations=500), fitness=GiniSize(w2=0.0, tolerance=5.0, ties=ties), max_depth=1,
-            as_derived=True, random_state=2,
+            PAPER, MonteCarlo(evaluations=500), criterion=GiniSize(w2=0.0, tolerance=5.0, ties=ties), max_depth=1,
+            growth=Greedy(simplify=False), random_state=2,
         ).fit(panel, y)
         for ties in ("margin", "first")
     )  # fmt: skip

@@ -9,20 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Column, panel_of
 
-from telltree import (
-    MDL,
-    Exhaustive,
-    GiniSize,
-    GrammarTreeClassifier,
-    LookAhead,
-    MonteCarlo,
-    Optimal,
-    Panel,
-    SettingsError,
-    load,
-)
+from telltree import GrammarTreeClassifier, Panel, load
+from telltree.errors import SettingsError
 from telltree.report import write_report
-from telltree.tree import optimal
+from telltree.search import Exhaustive, MonteCarlo
+from telltree.tree import MDL, GiniSize, Greedy, LookAhead, Optimal, optimal
 from telltree.tree.branch_and_bound import best_tree
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import TreeCost
@@ -134,7 +125,7 @@ def test_no_tree_of_formulas_of_a_grammar_costs_less(seed):
     fitted = GrammarTreeClassifier(
         text_of(GRAMMAR),
         Exhaustive(max_atoms=1),
-        fitness=GiniSize(),
+        criterion=GiniSize(),
         growth=Optimal(),
         min_samples_leaf=2,
         random_state=0,
@@ -189,7 +180,7 @@ def test_a_question_is_the_best_with_those_below_it(seed):
     records, rng = some_records(seed), np.random.default_rng(seed)
     y = rng.integers(0, 2, len(records))
     fitted = GrammarTreeClassifier(
-        text_of(GRAMMAR), Exhaustive(max_atoms=1), fitness=GiniSize(), growth=LookAhead(), min_samples_leaf=2,
+        text_of(GRAMMAR), Exhaustive(max_atoms=1), criterion=GiniSize(), growth=LookAhead(), min_samples_leaf=2,
         max_depth=2, random_state=0,
     ).fit(panel_with(records), y)  # fmt: skip
     formulas, cost = priced(records, y)
@@ -205,10 +196,10 @@ def test_a_question_is_the_best_with_those_below_it(seed):
 def test_it_costs_what_it_says_and_never_more_than_the_greedy_tree(panel, labels, depth, weighted):
     """By the bits of its leaves and questions, as reports tell them."""
     weights = np.random.default_rng(0).uniform(0.1, 2, len(labels)) if weighted else None
-    settings = {"max_depth": depth, "fitness": MDL(price=0.2), "simplicity": 0, "min_samples_leaf": 2}
+    settings = {"max_depth": depth, "criterion": MDL(price=0.2), "min_samples_leaf": 2}
     greedy, best = (
         learnt(**settings, growth=growth).fit(panel, labels, sample_weight=weights).pruning_path_.whole
-        for growth in (None, Optimal(40))
+        for growth in (Greedy(simplicity=0), Optimal(40, simplicity=0))
     )
 
     def cost(tree):
@@ -226,7 +217,7 @@ def test_it_costs_what_it_says_and_never_more_than_the_greedy_tree(panel, labels
 
 def test_by_impurity_a_tree_that_tells_all_apart_costs_what_the_greedy_one_does():
     panel = Panel.from_arrays([np.array([[float(number)]]) for number in range(12)], columns=["x"])
-    model = learnt(growth=Optimal(10), fitness=GiniSize()).fit(panel, [number < 6 for number in range(12)])
+    model = learnt(growth=Optimal(10), criterion=GiniSize()).fit(panel, [number < 6 for number in range(12)])
     assert model.tree_.optimum.cost == pytest.approx(model.tree_.optimum.greedy)
 
 
@@ -282,11 +273,12 @@ REFUSED = {
     "pool must be a whole number of at least 1, got 0": lambda: Optimal(0),
     "max_depth must be 1, 2, 3 or 'auto', got 4": lambda: learnt(growth=Optimal(), max_depth=4),
     "max_depth must be 1, 2, 3 or 'auto', got None": lambda: learnt(growth=Optimal(), max_depth=None),
-    "min_gain is asked of one question at a time": lambda: learnt(growth=Optimal(), min_gain=1.0),
-    "min_gain is asked of one question at a time, and growth=LookAhead": lambda: learnt(growth=LookAhead(), min_gain=1),
-    "prevent_same_label is asked of one": lambda: learnt(growth=Optimal(), prevent_same_label=True),
-    "growth must be Optimal(), LookAhead() or None, got 'optimal'": lambda: learnt(growth="optimal"),
-    "GiniSize(gini='weighted'), not for GiniSize(": lambda: learnt(growth=Optimal(), fitness=GiniSize(gini="sum")),
+    "Invalid parameter 'min_gain' for the growth": lambda: learnt(growth=Optimal()).set_params(growth__min_gain=1.0),
+    "Invalid parameter 'prevent_same_label' for the growth": lambda: learnt(growth=LookAhead()).set_params(
+        growth__prevent_same_label=True
+    ),
+    "growth must be Greedy(), LookAhead(), Optimal() or None, got 'optimal'": lambda: learnt(growth="optimal"),
+    "GiniSize(gini='weighted'), not for GiniSize(": lambda: learnt(growth=Optimal(), criterion=GiniSize(gini="sum")),
 }
 
 

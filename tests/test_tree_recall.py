@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import precision_score, recall_score
 
-from telltree import Formula, GrammarTreeClassifier, MonteCarlo, Optimal, SettingsError, load
+from telltree import Formula, GrammarTreeClassifier, load
+from telltree.errors import SettingsError
 from telltree.panel import Column, ColumnType, Schema
 from telltree.report import write_report
-from telltree.tree import Leaf, Node, Tree
+from telltree.search import MonteCarlo
+from telltree.tree import Greedy, Leaf, Node, Optimal, Tree
 from telltree.tree.class_target import ClassSummary, ClassTarget
 from telltree.tree.min_recall import with_recall
 
@@ -86,7 +88,7 @@ def noisy(labels):
 
 @pytest.mark.parametrize("more", [{}, {"class_weight": "balanced"}, {"cv": 3}, {"growth": Optimal(20), "max_depth": 2}])
 def test_a_model_finds_as_many_of_a_class_as_it_was_to(more, noisy, panel, tmp_path):
-    plain, model = (learnt(recall=recall, **more).fit(panel, noisy) for recall in (None, {RARE: 0.9}))
+    plain, model = (learnt(min_recall=recall, **more).fit(panel, noisy) for recall in (None, {RARE: 0.9}))
     predicted = model.predict(panel)
     found = recall_score(noisy, predicted, labels=[RARE], average=None)[0]
     assert found >= 0.9
@@ -111,14 +113,14 @@ def test_a_model_finds_as_many_of_a_class_as_it_was_to(more, noisy, panel, tmp_p
 
 
 def test_each_size_of_a_tree_reaches_the_floor(noisy, panel):
-    model = learnt(recall={RARE: 0.8}, simplicity=0).fit(panel, noisy)
+    model = learnt(min_recall={RARE: 0.8}, growth=Greedy(simplicity=0)).fit(panel, noisy)
     for step in model.pruning_path_:
         own = model.at(step.leaves)
         assert recall_score(noisy, own.predict(panel), labels=[RARE], average=None)[0] >= 0.8
 
 
 def test_cross_validation_judges_trees_that_reach_the_floor(noisy, panel):
-    plain, model = (learnt(recall=recall, cv=3).fit(panel, noisy) for recall in (None, {RARE: 1.0}))
+    plain, model = (learnt(min_recall=recall, cv=3).fit(panel, noisy) for recall in (None, {RARE: 1.0}))
     assert model.validation_.chosen == plain.validation_.chosen  # the size does not depend on it
     place = model.classes_.tolist().index(RARE)
     found = [np.count_nonzero(one.validation_.probabilities.argmax(axis=1) == place) for one in (plain, model)]
@@ -126,7 +128,7 @@ def test_cross_validation_judges_trees_that_reach_the_floor(noisy, panel):
 
 
 def test_what_it_cost_is_told(noisy, panel, tmp_path):
-    model = learnt(recall={RARE: 0.95}).fit(panel, noisy)
+    model = learnt(min_recall={RARE: 0.95}).fit(panel, noisy)
     said = str(model.tree_.floors[0])
     assert said.startswith(f"recall of {RARE} on the training records is ")
     assert "instead of" in said
@@ -147,5 +149,5 @@ def test_what_it_cost_is_told(noisy, panel, tmp_path):
 )
 def test_floors_that_make_no_sense_are_refused(recall, says, noisy, panel):
     with pytest.raises(SettingsError) as caught:
-        learnt(recall=recall).fit(panel, noisy)
+        learnt(min_recall=recall).fit(panel, noisy)
     assert says in str(caught.value)

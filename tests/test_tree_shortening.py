@@ -8,14 +8,15 @@ from class_trees import class_tree
 from random_trees import leaf
 from speech_truth import draw_subject
 
-from telltree import GiniSize, GrammarTreeClassifier, MonteCarlo, Panel
+from telltree import GrammarTreeClassifier, Panel
 from telltree.engine import Formula
 from telltree.english import question
 from telltree.explain import categorize, rules_table
 from telltree.explain.headlines import short_formulas, with_headlines
 from telltree.logic import Expression
 from telltree.logic.operators import AND, IMPLIES, NOT, OR
-from telltree.tree import Node
+from telltree.search import MonteCarlo
+from telltree.tree import GiniSize, Node
 
 
 def panel_of(*records):
@@ -119,7 +120,7 @@ def learned(seed):
     arrays = [np.array([rng.random(4), rng.random(4), rng.random(4) < 0.3], dtype=object).T for _ in range(60)]
     panel = Panel.from_arrays(arrays, columns=["a", "b", "c"])
     labels = [bool((array[:, 0] > 0.7).any() and array[:, 2].any()) for array in arrays]
-    settings = {"fitness": GiniSize(w2=1e-6), "max_depth": 2, "min_samples_leaf": 1, "cv": None}
+    settings = {"criterion": GiniSize(w2=1e-6), "max_depth": 2, "min_samples_leaf": 1, "cv": None}
     return GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=400), random_state=seed, **settings).fit(
         panel, labels
     ), panel

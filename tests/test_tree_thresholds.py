@@ -8,22 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_shards import GRAMMAR, drawn_panel, in_shards
 
-from telltree import (
-    MDL,
-    Formula,
-    GiniSize,
-    Grammar,
-    GrammarTreeClassifier,
-    LookAhead,
-    MonteCarlo,
-    Panel,
-    SettingsError,
-    load,
-)
+from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, load
 from telltree.engine.formulas import FormulaEvaluator
+from telltree.errors import SettingsError
+from telltree.search import MonteCarlo
+from telltree.tree import MDL, GiniSize, Greedy, LookAhead, TreeSettings, grow
+from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
-from telltree.tree.induction import Induction
-from telltree.tree.split_search import Limits
+from telltree.tree.induction import Run
 from telltree.tree.thresholds import Splits, best_thresholds
 
 # A formula with one constant, and what it says of a record's x, its truth value b, and the constant.
@@ -173,40 +165,41 @@ def made_up(seed=0, records=80):
 @pytest.mark.parametrize("fitness", [MDL(), GiniSize(tolerance=0)])
 def test_a_tree_with_exact_thresholds_is_as_fit_at_its_root_and_is_kept(fitness, tmp_path):
     panel, y = made_up()
-    given_ones = {"search": MonteCarlo(200), "fitness": fitness, "max_depth": 2, "random_state": 0}
+    given_ones = {"search": MonteCarlo(200), "criterion": fitness, "max_depth": 2, "random_state": 0}
     centred = GrammarTreeClassifier(**given_ones).fit(panel, y)
-    exact = GrammarTreeClassifier(thresholds="exact", **given_ones).fit(panel, y)
+    exact = GrammarTreeClassifier(growth=Greedy(thresholds="best"), **given_ones).fit(panel, y)
     assert exact.tree_.root.fitness <= centred.tree_.root.fitness + fitness.tolerance
     assert str(exact.tree_) != str(centred.tree_)
     exact.save(tmp_path / "exact.json")
-    assert load(tmp_path / "exact.json").thresholds == "exact"
+    assert load(tmp_path / "exact.json").growth == Greedy(thresholds="best")
     assert load(tmp_path / "exact.json").predict(panel).tolist() == exact.predict(panel).tolist()
-    centred.save(tmp_path / "centred.json")
-    assert (
-        '"thresholds"' not in (tmp_path / "centred.json").read_text()
-    )  # files are as they were before there was a choice
 
 
 def test_what_cannot_be_is_refused():
     panel, y = made_up(records=20)
     for settings_, message in (
-        ({"thresholds": "best"}, 'thresholds must be "centred" or "exact", got \'best\''),
-        ({"thresholds": "exact", "centre": False}, "moves constants, and centre=False keeps them"),
-        ({"thresholds": "exact", "missing": "unknown"}, "needs answers that turn once"),
-        ({"thresholds": "exact", "growth": LookAhead()}, "thresholds is asked of one question at a time"),
+        ({"growth__thresholds": "exact"}, 'thresholds must be "grid", "midpoint", "best" or None, got \'exact\''),
+        ({"growth__thresholds": "best", "growth__simplify": False}, "simplify=False keeps formulas as they are"),
+        ({"growth__thresholds": "best", "missing": "unknown"}, "needs answers that turn once"),
+        ({"growth": LookAhead(), "growth__thresholds": "best"}, "fits one question at a time"),
     ):
         with pytest.raises(SettingsError, match=message):
-            GrammarTreeClassifier(**settings_).fit(panel, y)
+            GrammarTreeClassifier().set_params(**settings_).fit(panel, y)
 
 
 def test_constants_that_a_user_gave_stay():
     panel, y = made_up()
     grammar = Grammar.parse("A ::= F(x > [0.5, 1]) | G(y > [-1, 0])", panel)
     trees = [
-        str(GrammarTreeClassifier(grammar, MonteCarlo(50), thresholds=how, random_state=0).fit(panel, y).tree_)
-        for how in ("centred", "exact")
+        str(
+            GrammarTreeClassifier(grammar, MonteCarlo(50), growth=Greedy(thresholds=how), random_state=0)
+            .fit(panel, y)
+            .tree_
+        )
+        for how in (None, "grid", "midpoint", "best")
     ]
     assert trees[0] == trees[1]
+    assert trees[0] not in trees[2:]  # unless it is asked that they move
 
 
 def test_the_tree_of_records_in_shards_is_the_same():
@@ -215,10 +208,18 @@ def test_the_tree_of_records_in_shards_is_the_same():
     labels = ClassLabels(rng.integers(0, 3, 150), ClassTarget((0, 1, 2)), rng.integers(1, 4, 150) * ONE)
     grammar, search = Grammar.parse(GRAMMAR, panel), MonteCarlo(evaluations=60)
     exact, alone, centred = (
-        Induction(grammar, search, GiniSize(), Limits(max_depth=3), 7, centre=("x",), backend=backend, exact=exactly)
-        .run(panel, labels)
-        .tree
-        for backend, exactly in ((None, True), (in_shards([0, 40, 41, 150]), True), (None, False))
+        grow(
+            panel,
+            labels,
+            grammar,
+            TreeSettings(search, GiniSize(), Greedy(thresholds=how), max_depth=3, movable=frozenset("x"), seed=7),
+            Run(backend),
+        ).tree
+        for backend, how in (
+            (LocalBackend, "best"),
+            (in_shards([0, 40, 41, 150]), "best"),
+            (LocalBackend, "midpoint"),
+        )
     )
     assert exact == alone
     assert exact != centred

@@ -16,25 +16,16 @@ from test_export_programs import asked, run_module
 from test_shards import in_shards
 from three_valued import FALSE, TRUE, UNKNOWN
 
-from telltree import (
-    MDL,
-    GeneticProgramming,
-    Grammar,
-    GrammarTreeClassifier,
-    LookAhead,
-    ModelFormatError,
-    MonteCarlo,
-    Optimal,
-    Panel,
-    SettingsError,
-    export_model,
-    load,
-)
+from telltree import Grammar, GrammarTreeClassifier, Panel, export_model, load
+from telltree.errors import ModelFormatError, SettingsError
 from telltree.explain import ask, path_of
 from telltree.models import load_predictor
 from telltree.proportions import wilson
-from telltree.tree import Induction, Limits, Node
+from telltree.search import GeneticProgramming, MonteCarlo
+from telltree.tree import MDL, Greedy, LookAhead, Node, Optimal, TreeSettings, grow
+from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ClassTarget
+from telltree.tree.induction import Run
 
 COLUMNS = (
     Column("x", "real"), Column("y", "real"), Column("b", "Boolean"), Column("c", "categorical", ("up", "down"))
@@ -167,7 +158,7 @@ def grown_on(panel, labels, grammar, **options):
         "max_depth": 1,
         "min_samples_leaf": 1,
         "random_state": 0,
-        "simplicity": 0,
+        "growth": Greedy(simplicity=0),
     }
     return GrammarTreeClassifier(grammar, missing="unknown", **settings | options).fit(panel, labels)
 
@@ -178,7 +169,9 @@ def test_where_nothing_is_missing_the_tree_is_that_of_the_default(language):
     grammar = Grammar.for_panel(case.panel, labels) if language == "for_panel" else GRAMMAR
     search = GeneticProgramming(evaluations=400, population=100)
     trees = [
-        GrammarTreeClassifier(grammar, search, missing=missing, random_state=2, centre=True).fit(case.panel, labels)
+        GrammarTreeClassifier(
+            grammar, search, missing=missing, random_state=2, growth=Greedy(thresholds="midpoint")
+        ).fit(case.panel, labels)
         for missing in ("false", "unknown")
     ]
     default, other = trees
@@ -394,12 +387,12 @@ def test_a_question_is_true_false_or_unknown_of_records(case):
 def test_records_in_shards_grow_the_same_tree(case):
     """As they are where planes do not fit into memory, or are on several machines."""
     panel, labels = case[0].panel, ClassTarget(("high", "low", "up")).read(case[1], case[0].panel)
+    settings = TreeSettings(
+        MonteCarlo(evaluations=150), MDL(), max_depth=2, movable=frozenset("x"), three_valued=True, seed=7
+    )
     trees = [
-        Induction(
-            Grammar.parse(GRAMMAR, panel), MonteCarlo(evaluations=150), MDL(), Limits(max_depth=2), 7, centre=("x",),
-            backend=backend, unknown=True,
-        ).run(panel, labels).tree
-        for backend in (None, in_shards([0, 64, 100, 150]))
-    ]  # fmt: skip
+        grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, Run(backend)).tree
+        for backend in (LocalBackend, in_shards([0, 64, 100, 150]))
+    ]
     assert trees[0] == trees[1]
     assert trees[0].nodes

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -198,7 +198,7 @@ def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> 
 # Arrays are written as their type, shape and bytes. What is read may be anybody's, so it is bounded, and every error
 # is a CheckpointError.
 
-FORMAT, VERSION = "telltree checkpoint", 1
+FORMAT, VERSION = "telltree checkpoint", 2
 MOST_BYTES = 1 << 30
 MOST_SIGNS = 10_000_000
 """Objects, lists and items, which take memory when they are read: a node has about two hundred."""
@@ -342,7 +342,7 @@ def description_of(
         "the grammar": _hash_text([str(grammar), functions]),
         "search": _name_of(settings.search),
         "criterion": _name_of(settings.criterion),
-        "growth": repr(settings.growth),
+        "growth": repr(replace(settings.growth, simplicity=1.0)),  # it only prunes
         "max_depth": str(settings.max_depth),
         "min_samples_leaf": str(settings.min_samples_leaf),
         "the columns whose thresholds move": _hash_text(sorted(settings.movable)),
