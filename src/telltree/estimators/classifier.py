@@ -441,7 +441,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     # ---- Fitted models
 
     def at(self, leaves: int) -> "GrammarTreeClassifier":
-        """The same model with another tree of the pruning path: the largest with at most this many leaves.
+        """A copy of the model with another tree of the pruning path: the largest with at most this many leaves.
 
         Nothing is learned again. `pruning_path_` lists what there is to choose from; where none has exactly so many
         leaves, a warning says which was taken. Leaves that are new have no headline.
@@ -473,12 +473,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return tree.apply(panel)
 
     def decision_path(self, X: Any) -> csr_matrix:
-        """Which nodes each record visits: records × nodes, in preorder, the true child first, including leaves."""
+        """The nodes that each record visits: records × nodes, in preorder, the true child first, including leaves."""
         tree, panel = self._known(X)
         return csr_matrix(tree.passes(panel))
 
     def unknown_path(self, X: Any) -> csr_matrix:
-        """At which nodes each record's answer is unknown, of those that it visits; with missing="unknown" only.
+        """The visited nodes at which each record's answer is unknown; with missing="unknown" only.
 
         Columns are those of `decision_path`; its sum by rows is how many unknown answers each record meets.
         """
@@ -496,7 +496,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def threads(self) -> int:
-        """How many threads evaluate formulas."""
+        """The number of threads that evaluate formulas."""
         return (os.cpu_count() or 1) if self.n_jobs == -1 else min(self.n_jobs or 1, _MOST_THREADS)
 
     @property
@@ -506,7 +506,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def class_counts_(self) -> tuple[int, ...]:
-        """How many training records are of each class, in the order of `classes_`."""
+        """The number of training records of each class, in the order of `classes_`."""
         return self._fitted().summary.parts
 
     def rules(self, *, style: Style = "plain") -> list[RuleRow]:
@@ -546,7 +546,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         save(self, path, overwrite=overwrite)
 
     def model(self) -> "Model":
-        """What a model file holds."""
+        """The content of a model file."""
         from telltree.estimators.saving import parameters_of
         from telltree.models import Model
 

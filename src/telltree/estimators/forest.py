@@ -144,7 +144,7 @@ def _bare(tree: Tree) -> Tree:
 
 
 class ForestProgress(NamedTuple):
-    """What a forest reports after each tree."""
+    """The progress of a forest after each tree."""
 
     done: int
     trees: int
@@ -253,7 +253,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return self.estimator or GrammarTreeClassifier(search=GeneticProgramming())
 
     def _set_up(self, given: TrainingData, template: GrammarTreeClassifier, seed: int, groups: Any) -> ForestSetup:
-        """What the trees have in common."""
+        """Everything that the trees share."""
         own = clone(template).set_params(callback=None, random_state=None)
         known = given.of_weighing(groups)
         if known is not None and len(known) != len(given.weighing):
@@ -309,14 +309,14 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def predict_proba(self, X: Any) -> Floats:
-        """The mean of what the trees say, records × classes, in the order of `classes_`."""
+        """The mean of the trees' probabilities: records × classes, in the order of `classes_`."""
         check_is_fitted(self)
         panel = read_known(self, X, joint_schema(self.trees_))
         found: Floats = np.mean([probabilities(tree, panel) for tree in self.trees_], axis=0)
         return found
 
     def asked(self, *, style: Style = "plain") -> Asked:
-        """What the trees ask, and how many of them; print it, or take its `questions` and `conditions`.
+        """The questions of the trees and how often they occur; print it, or take its `questions` and `conditions`.
 
         `style="paper"` asks in the paper's form.
         """
@@ -331,7 +331,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         save(self, path, overwrite=overwrite)
 
     def model(self) -> "ForestModel":
-        """What a model file holds."""
+        """The content of a model file."""
         from telltree.estimators.saving import parameters_of
         from telltree.models import ForestModel
 
@@ -349,7 +349,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def oob_score_(self) -> float | None:
-        """The accuracy out of bag; None if no record was judged so."""
+        """The accuracy out of bag; None if no record is out of bag."""
         check_is_fitted(self)
         return None if self.out_of_bag_ is None else self.out_of_bag_.accuracy.value
 
@@ -362,7 +362,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def class_weight(self) -> Any:
-        """That of the trees."""
+        """The class weight of the trees."""
         return self._template().class_weight
 
 
@@ -381,7 +381,7 @@ def _whole(found: dict[int, ForestTree]) -> dict[int, ForestTree]:
 
 
 def _judged(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -> Floats:
-    """The mean of what trees say of each training record that they have not learnt from; NaN where none does."""
+    """The mean probabilities of each training record by trees that it is out of bag for; NaN if there are none."""
     records = len(setup.training.labels)
     total, judges = np.zeros((records, classes)), np.zeros(records)
     for number, grown in kept.items():
@@ -401,7 +401,7 @@ def _card(given: TrainingData, chances: Floats, sample_weight: Any) -> Scorecard
 
 
 def _of_all(given: TrainingData, chances: Floats) -> Floats:
-    """The same for all records that were given; those of weight 0 have NaN."""
+    """The probabilities for all given records; those of weight 0 have NaN."""
     found = np.full((given.records, chances.shape[1]), np.nan)
     found[given.weighing] = chances
     return found

@@ -55,7 +55,7 @@ def _error(key: str, evidence: str, records: int, panel: Panel) -> DataError:
 
 
 def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
-    """What may tell records apart: names or whole numbers, without gaps, and the first level of a two-level index."""
+    """The possible keys of records: names or integers, without gaps, and the first level of a two-level index."""
     index: Any = getattr(X, "index", None)
     if getattr(index, "nlevels", 1) == 2:
         yield None, np.asarray(index.codes[0])
@@ -69,7 +69,7 @@ def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
 
 
 def _is_time(panel: Panel, name: str, order: NDArray[np.int64], fresh: NDArray[np.bool_]) -> bool:
-    """Whether a column rises within all records, and falls back between most of them, or is called a time."""
+    """True if a column rises within all records and falls back between most of them, or is called a time."""
     if panel.schema[name].type is not ColumnType.REAL:
         return False
     values = panel.stacked(name)[order]
@@ -299,7 +299,7 @@ class TrainingData(NamedTuple):
     """How many were given."""
 
     def of_weighing(self, values: Any) -> Any:
-        """Of values that there are for each record given, such as groups, those of the training records."""
+        """The values of the training records, out of one for each record given, such as groups."""
         return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
 
 

@@ -190,7 +190,7 @@ def _quantiles(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: 
 
 
 def _slope(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints, mean: Floats) -> Floats:
-    """Of the straight line of least squares through the known values, for one step; 0 through a single one."""
+    """The slope of the least-squares line through the known values, per step; 0 for a single value."""
     steps = np.arange(len(values)) - np.repeat(starts, lengths)
     centre = np.add.reduceat(np.where(known, steps, 0), starts) / np.maximum(
         np.add.reduceat(known, starts, dtype=int), 1
@@ -252,7 +252,7 @@ def summary_trees(
 def trees_out_of_fold(
     panel: Panel, codes: Ints, classes: int, folds: Sequence[Fold], sizes: Sizes, *, weights: Floats | None = None
 ) -> dict[str, Floats]:
-    """What `summary_trees` predict for each record, learnt in the fold that holds the record out."""
+    """The predictions of `summary_trees` for each record, learned in the fold that holds the record out."""
     found = {name: np.zeros((len(panel), classes)) for name in sizes}
     for train, test in folds:
         own = None if weights is None else weights[train]
@@ -270,7 +270,7 @@ MODEL = "telltree"
 
 @dataclass(frozen=True)
 class Judgement:
-    """How well a model does, and baselines on the same records; `print` it, or take `as_dict()` for JSON.
+    """The scores of a model, and of baselines on the same records; `print` it, or take `as_dict()` for JSON.
 
     cards: a Scorecard for each, by name, the model's first. folds: the number of folds in cross-validation; None for a
     test set. seen: whether these are the very records that the model learnt from, and the scores flatter it. leaves:
@@ -346,7 +346,7 @@ def judge_by_folds(
 
 
 def _leaves(model: Any) -> int:
-    """How many leaves a fitted tree has; of a forest, the largest of its trees."""
+    """The number of leaves of a fitted tree, or of the largest tree of a forest."""
     trees = getattr(model, "trees_", None)
     return max(len(tree.leaves) for tree in trees) if trees else len(model._fitted().leaves)
 
@@ -391,7 +391,7 @@ def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any
 
 
 def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
-    """What the commonest-class baseline says, which a model knows from the records in its leaves."""
+    """The probabilities of the commonest-class baseline, which a model knows from the records in its leaves."""
     counts = model.class_counts_
     trained = np.repeat(np.arange(len(counts)), counts)
     return commonest_class(panel, trained, len(counts), panel)

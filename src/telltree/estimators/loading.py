@@ -26,7 +26,7 @@ def load(
 
 
 def load_tree(path: str | os.PathLike[str], *, functions: Sequence[UserFunction] = ()) -> GrammarTreeClassifier:
-    """The same for who can do nothing with a forest, which is a ModelFormatError."""
+    """Read a tree; a forest is a ModelFormatError."""
     found = _classifier(load_model(path, functions), path)
     assert isinstance(found, GrammarTreeClassifier)
     return found

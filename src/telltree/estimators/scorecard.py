@@ -114,7 +114,7 @@ class Kinds:
 
     @cached_property
     def _own(self) -> NDArray[np.bool_]:
-        """Whether each kind is of each class: kinds × classes."""
+        """True where a kind is of a class: kinds × classes."""
         own: NDArray[np.bool_] = self.truth[:, None] == np.arange(self.chances.shape[1])
         return own
 
@@ -203,7 +203,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Scorecard:
-    """How well probabilities tell the classes of records; `print(card)` is a table, `card.as_dict()` is for JSON.
+    """The scores of predicted probabilities; `print(card)` is a table, `card.as_dict()` is for JSON.
 
     records: how many were judged.
     accuracy: the share of records whose class was predicted: the most probable class, the first of equals.
@@ -281,7 +281,7 @@ class Scorecard:
 
     @property
     def note(self) -> str:
-        """What the intervals are."""
+        """A note on the intervals."""
         if self.weighted:
             return f"by weight; 95 % intervals, of {RESAMPLES:,} bootstrap draws"
         return f"95 % intervals: Wilson's for accuracy, of {RESAMPLES:,} bootstrap draws for the others"

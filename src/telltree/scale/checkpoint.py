@@ -36,11 +36,11 @@ from telltree.tree.target import Labels
 from telltree.tree.training import fingerprint
 from telltree.tree.tree import Leaf
 
-# ---- What a search found, as plain arrays, and back: finished searches are kept like unfinished ones.
+# ---- The result of a search, as plain arrays, and back: finished searches are kept like unfinished ones.
 
 
 def found_state(found: SearchResult) -> State:
-    """What was found."""
+    """The arrays of a finished search."""
     constants = found.best is not None and found.best.derivation.grammar.has_random_constants
 
     def rows(candidates: list[Candidate]) -> State:
@@ -67,7 +67,7 @@ def found_state(found: SearchResult) -> State:
 
 
 def found_of(given: Given) -> SearchResult:
-    """What was found, of a search that was not interrupted."""
+    """The result of a finished search."""
     best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
     ties = given.rows("ties")
     first, tied = _candidates(given, "by_size", "fitness_by_size"), given.rows("of_sizes")
@@ -193,7 +193,7 @@ def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> 
         raise CheckpointError(f"a formula cannot be read: {error}") from None
 
 
-# ---- The file of a checkpoint: what it is of, then what is known of each node, then a checksum; a line of JSON each.
+# ---- The file of a checkpoint: a description, the entries of nodes, and a checksum; a line of JSON each.
 #
 # Arrays are written as their type, shape and bytes. What is read may be anybody's, so it is bounded, and every error
 # is a CheckpointError.
@@ -207,12 +207,12 @@ _TYPES = ("<i4", "<i8", "<u8", "<f8", "|u1")
 
 
 class NodePlace(NamedTuple):
-    """What something is known of: tree 0 is that of all records, others are those of folds."""
+    """The place of an entry: tree 0 is that of all records, the others are those of folds."""
 
     tree: int
     node: int
     finished: bool
-    """Whether it is the answer of a node, or the state of its search."""
+    """True for the result of a node, False for the state of its search."""
 
 
 def content_of(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
@@ -230,7 +230,7 @@ def line_of(place: NodePlace, state: State) -> bytes:
 
 
 def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[NodePlace, bytes]]:
-    """What the file is of, and the line of each place."""
+    """The description of the fit, and the line of each place."""
     try:
         with open(path, "rb") as file:
             head = file.readline(_MOST_HEAD)
@@ -275,7 +275,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _about(head: bytes) -> dict[str, str]:
-    """What a file is of, by its first line."""
+    """The description of the fit, from the first line."""
     found = _object(head)
     version, about = found.get("version"), found.get("about")
     if found.get("format") != FORMAT or type(version) is not int:

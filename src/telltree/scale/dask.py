@@ -50,17 +50,17 @@ class Cluster:
 
     @property
     def workers(self) -> int:
-        """How many there are."""
+        """The number of workers."""
         return len(_workers(self._client))
 
     def backend(self, panel: Panel, grammar: Grammar) -> ShardedBackend:
-        """What evaluates formulas for the nodes of one tree."""
+        """The backend for the nodes of one tree."""
         places = _Workers(self._client, panel, grammar)
         self._places.append(places)
         return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
     def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
-        """What `work(task, shared)` returns for each task, with the task's number, as they finish on the workers.
+        """The results of `work(task, shared)`, with the tasks' numbers, as they finish on the workers.
 
         Tasks whose worker died are done again elsewhere; if all died that had what is shared, it is sent again.
         """
@@ -78,7 +78,7 @@ class Cluster:
                     ) from error
 
     def _once(self, work: Callable[..., T], tasks: dict[int, Any], shared: Any) -> Generator[tuple[int, T]]:
-        """The same, unless what is shared is lost."""
+        """One attempt, which fails if all copies of the shared data are lost."""
         from distributed import as_completed
 
         everywhere = self._everywhere(shared)
@@ -219,7 +219,7 @@ class _Workers(Places):
         return begun, part is not None
 
     def _begun(self, shard: int, worker: str, beginning: Any | None, reads: bool) -> "_Home":
-        """What came of a beginning; without an actor if the worker is lost."""
+        """The home of a shard that was begun; without an actor if the worker is lost."""
         try:
             return _Home(worker, None if beginning is None else self._waited(worker, beginning))
         except _lost(also=KeyError):
@@ -233,14 +233,14 @@ class _Workers(Places):
             return self._begun(shard, worker, *self._beginning(shard, worker))
 
     def _part(self, shard: int) -> Part | None:
-        """What the worker reads by itself; None if the records must be sent."""
+        """The part of files that the worker reads by itself; None if the records must be sent."""
         low, high = self.bounds[shard : shard + 2].tolist()
         return None if self._sending else part_of(self._panel[low:high])
 
 
 @dataclass(frozen=True, eq=False)
 class _Home:
-    """Where a shard is: a worker, and the actor there; None if it was lost."""
+    """The home of a shard: a worker, and the actor there; None if it was lost."""
 
     worker: str
     actor: Any | None
@@ -270,14 +270,14 @@ def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
 
 
 def _is_deadly(error: BaseException) -> bool:
-    """Whether a task has killed one worker after the other: it would go on."""
+    """True if a task has killed one worker after the other, and would go on."""
     from distributed import KilledWorker
 
     return isinstance(error, KilledWorker)
 
 
 def _lost(also: type[BaseException] = CancelledError) -> tuple[type[BaseException], ...]:
-    """What is raised when a worker died, or was started again."""
+    """The errors raised when a worker died, or was started again."""
     from distributed import KilledWorker
 
     return CancelledError, Cancelled, KilledWorker, OSError, TimeoutError, NotOpenError, also

@@ -1,6 +1,6 @@
-"""Shards of one process that take turns, where the planes of all records do not fit into memory.
+"""Out-of-core shards: shards of one process that take turns if the bitsets of all records do not fit in memory.
 
-One shard is at work; the planes of the others are on disk. How many shards there are follows from the memory that the
+One shard is at work; the bitsets of the others are on disk. How many shards there are follows from the memory that the
 process may take. The tree does not depend on it.
 """
 
@@ -31,7 +31,9 @@ from telltree.tree.backend import Backend, LocalBackend
 
 logger = logging.getLogger("telltree")
 _ATOMS = 2048  # planes to reckon with if a grammar does not number its atoms
-_SEARCH = 192 << 20  # bytes for populations, what was tried before, and compiled code, which may have to be compiled
+_SEARCH = (
+    192 << 20
+)  # bytes for populations, the memory of tried formulas, and compiled code, which may have to be compiled
 _SIGNALS_A_COLUMN = 6  # that a shard keeps, where a column is asked about in as many ways as in our own languages
 _A_RECORD = 300  # bytes for what is known of each record at the nodes at hand
 _FILES = 12  # that a shard may have open: for planes of all records, and of the nodes at hand
@@ -42,7 +44,7 @@ class Turns(Places):
     """Shards in this process, one after the other."""
 
     def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int], *, threads: int, memory: int) -> None:
-        """`memory`: what the planes of a shard may take."""
+        """`memory`: the most bytes for the bitsets of a shard."""
         super().__init__(bounds)
         allow_files(_FILES * (len(bounds) - 1))
         signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
@@ -70,14 +72,14 @@ class Turns(Places):
 
 @dataclass(frozen=True)
 class Shares:
-    """How records are shared out, and what that takes, in bytes."""
+    """The division of records into shards, and its memory and disk use in bytes."""
 
     bounds: list[int]
     """The first record of each shard, and one past the last."""
     bitsets: int
-    """What the planes of a shard may take."""
+    """The most bytes for the bitsets of a shard."""
     memory: int
-    """The most memory that the process takes, as far as can be told before."""
+    """The estimated most memory that the process takes."""
     disk: int
     """The most room on disk."""
 
@@ -118,7 +120,7 @@ def local_backend(
     firm: bool = True,
     quiet: bool = False,
 ) -> Backend:
-    """What evaluates formulas in this process: on all records at once where their planes fit, else in turns.
+    """The backend in this process: for all records at once if their bitsets fit in memory, else in shards.
 
     `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
     machine's if the panel is on disk, else for what is usual beside a panel in memory. What it will take is told,

@@ -30,7 +30,7 @@ def finished(
     begin: Callable[[], None] | None = None,
     remedy: str = "",
 ) -> Generator[tuple[int, T]]:
-    """What `work(task, shared)` returns for each task, with the task's number, as they finish.
+    """The results of `work(task, shared)`, with the tasks' numbers, as they finish.
 
     Large arrays are shared by the processes through memory-mapped files. Each process first calls `begin`. If one is
     killed, that is a TelltreeError, which ends with the `remedy`.

@@ -20,19 +20,19 @@ from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 from telltree.tree.backend import Backend
 
-# ---- A shard of the records, which stays where they are: it answers questions about formulas for the node at hand.
+# ---- A shard of the records, which stays where they are: it answers calls about formulas for a node.
 
 _NODES_KEPT = 6
 """A node is asked about populations, by all its records and by a sample, then about formulas as they stand; nothing is
 asked about it later. Two nodes may be asked about side by side."""
 
 Form = Literal["evaluator", "formulas"]
-"""Which evaluator of a bench is asked: that for populations, or that for formulas as they stand."""
+"""The kind of evaluator of a backend: for populations, or for single formulas."""
 Groups = Sequence[NDArray[np.bool_]]
 
 
 class Opening(NamedTuple):
-    """A node that will be asked about."""
+    """A node to open in a shard."""
 
     node: int
     form: Form
@@ -45,7 +45,7 @@ class Opening(NamedTuple):
 
 
 class ShardRequest(NamedTuple):
-    """A question about a node, for one shard: a method of its evaluator, and what it is given."""
+    """A call for one shard about a node: a method of its evaluator, and the arguments."""
 
     node: int
     question: str
@@ -53,11 +53,11 @@ class ShardRequest(NamedTuple):
     masks: int | None = None
     """Which of the groups that were handed over to count."""
     spread: Mapping[Expression, float] = {}
-    """The standard deviations, over all shards, of the signals that margins are measured in."""
+    """The standard deviations of signals over all shards, the units of robustness."""
 
 
 class NotOpenError(LookupError):
-    """A shard was asked about a node that it does not know: it begins anew, after its worker died."""
+    """The shard does not know the node: it began anew after its worker died."""
 
 
 class Shard:
@@ -75,7 +75,7 @@ class Shard:
             self._open.popitem(last=False)
 
     def answer(self, call: ShardRequest) -> Any:
-        """What the evaluator of a node says."""
+        """The result of a call to the evaluator of a node."""
         if call.node not in self._open:
             raise NotOpenError
         self._open.move_to_end(call.node)
@@ -88,7 +88,7 @@ class Shard:
         return getattr(evaluator, call.question)(*given)
 
 
-# ---- A bench for records in several shards, each in its own place.
+# ---- A backend for records in several shards, each in its own place.
 
 F = TypeVar("F")
 """The form in which formulas are given."""
@@ -104,7 +104,7 @@ class Message(NamedTuple):
 
 
 class Places(abc.ABC):
-    """Where shards are, and how to reach them."""
+    """The places of shards, and access to them."""
 
     nodes_at_once = 1
     """Nodes to ask about side by side, each from its own thread."""
@@ -117,11 +117,11 @@ class Places(abc.ABC):
 
     @abc.abstractmethod
     def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """The answers, in the order of the questions."""
+        """The results, in the order of the messages."""
 
 
 def answered(shard: Shard, message: Message) -> Any:
-    """What a shard says, which is told of the node first where it must be."""
+    """Call a shard, opening the node first if needed."""
     if message.open_first:
         assert message.opening is not None
         shard.open(message.opening)
@@ -143,15 +143,15 @@ class ShardedBackend:
         self.serial, self._lock = count(), threading.Lock()
 
     def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
-        """What evaluates populations on these records."""
+        """An evaluator of populations on these records."""
         return _PopulationShards(self, members, before, "evaluator")
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
-        """What evaluates formulas as they stand on these records."""
+        """An evaluator of single formulas on these records."""
         return _FormulaShards(self, members, before, "formulas")
 
     def spread(self, signal: Expression) -> float:
-        """The standard deviation of a signal, the unit of its margins."""
+        """The standard deviation of a signal, the unit of its robustness."""
         with self._lock:
             if signal not in self.deviations:
                 self.deviations[signal] = self._spread(signal)
@@ -187,7 +187,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         ]
 
     def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
-        """What a method of `Evaluator` returns for each shard; `own` is its last argument, if shards differ in that."""
+        """The results of a method of `Evaluator` for each shard; `own` is its last argument, if shards differ in it."""
         givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
         messages = [
             Message(shard, ShardRequest(self._node, question, its, **more), opening, not self._known)
@@ -211,7 +211,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         return self.findings(formulas, wanted, masks).of_all()
 
     def findings(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        """The same, to be joined with the findings of others: where shards are parts of a shard."""
+        """The counts, to be joined with those of other shards: shards may be parts of a shard."""
         return joined(self._each("findings", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks))
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
@@ -220,7 +220,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         return found
 
     def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
-        """The smallest absolute margin of each formula over the records; exact if it is no less than `cutoff`."""
+        """The least absolute robustness of each formula over the records; exact if it is no less than `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._backend.spread(signal) for signal in signals}
         found: NDArray[np.float64] = np.min(self._each("robustness", formulas, cutoff, True, spread=spread), axis=0)
@@ -236,7 +236,7 @@ class _NodeShards(abc.ABC, Generic[F]):
 
     @abc.abstractmethod
     def _some(self, formulas: F, wanted: NDArray[np.int64]) -> F:
-        """Those that are wanted, and nothing that need not travel."""
+        """The wanted formulas, and nothing that need not travel."""
 
     @abc.abstractmethod
     def _expressions(self, formulas: F) -> Sequence[Expression]: ...
@@ -244,7 +244,7 @@ class _NodeShards(abc.ABC, Generic[F]):
 
 class _PopulationShards(_NodeShards[Population]):
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
-        """For each condition, marks of the steps at which it holds, and does not, in all shards."""
+        """For each condition, signatures of the steps at which it holds, and does not, in all shards."""
         parts = self._each("marks", conditions)
         if any(part is None for part in parts):
             return None

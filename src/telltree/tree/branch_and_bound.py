@@ -50,7 +50,7 @@ class Best(NamedTuple):
 
 @small
 def _leaf_cost(weights, pool):
-    """What a leaf costs in which classes have these weights: its Gini impurity, or the bits that tell its labels."""
+    """The cost of a leaf with these class weights: its Gini impurity, or the bits that encode its labels."""
     classes, whole = len(weights), np.int64(0)
     if pool.unit == 0:
         squares = 0.0
@@ -98,7 +98,7 @@ def _weigh(counts, pool, weights):
 
 @small
 def _count(inside, answer, counts):
-    """How many records of each group are inside, and answered by yes."""
+    """The number of records of each group that are in both bitsets."""
     for g in range(len(counts)):
         own, found = inside[g], 0
         for word in range(len(answer)):
@@ -108,7 +108,7 @@ def _count(inside, answer, counts):
 
 @small
 def _split_cost(yes, no, pool, weights):
-    """What two leaves cost, whose records are counted by groups; infinity if one has too few members."""
+    """The cost of two leaves, given their counts by groups; infinity if one has too few members."""
     if _weigh(yes, pool, weights) < pool.least:
         return np.inf
     cost = _leaf_cost(weights, pool)
@@ -236,6 +236,6 @@ def _three_levels(pool: Pool, best: Best, tally: NDArray[np.int64], stop: Callab
 
 
 def _numbered(root: int, found) -> dict[int, int]:
-    """Which question each node asks, of a node, its yes side and its no side; nodes are numbered as in a heap."""
+    """The question of each node, by number as in a heap, given those of a node and of its two sides."""
     numbers = (root, 2 * root, 2 * root + 1)
     return {number: int(question) for number, question in zip(numbers, found, strict=False) if question >= 0}

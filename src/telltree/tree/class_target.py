@@ -24,7 +24,7 @@ MOST_MISTAKES = 10
 
 @dataclass(frozen=True)
 class ClassScore:
-    """How well one class is told from the others; None where there is nothing to divide by."""
+    """Precision, recall and F1 of one class; None where the divisor is 0."""
 
     name: Any
     records: int
@@ -148,7 +148,7 @@ class ClassSureness:
 
     @property
     def share(self) -> float | None:
-        """Of the records here, those with the label; None if there are none, or labels are not known."""
+        """The share of these records with the label; None if there are none, or labels are not known."""
         return self._seen.share
 
     @property
@@ -158,17 +158,17 @@ class ClassSureness:
 
     @property
     def low(self) -> float:
-        """Where the interval begins."""
+        """The lower end of the interval."""
         return self.interval[0]
 
     @property
     def high(self) -> float:
-        """Where it ends."""
+        """The upper end of the interval."""
         return self.interval[1]
 
     @property
     def lift(self) -> float | None:
-        """How many times the label's share in all records `share` is; None if that is not known, or none has it."""
+        """The share divided by the label's share in all records; None if that is not known or 0."""
         return self._seen.lift
 
     @property
@@ -191,12 +191,12 @@ class ClassSureness:
 
     @property
     def mixed(self) -> str:
-        """How many records here have each label."""
+        """The number of records with each label, as text."""
         return ", ".join(f"{label}: {count}" for label, count in self.counts.items())
 
     @property
     def remark(self) -> str:
-        """That weights decided, where they did."""
+        """A remark if weights decided the prediction."""
         return by_weight(self.label, self.weighted) if self.decided_by_weights else ""
 
     def values(self) -> dict[str, Any]:
@@ -292,7 +292,7 @@ class ClassTarget:
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> "ClassTarget":
-        """What `entry` wrote; ModelFormatError if an array does not give the classes back as they are."""
+        """The target that `entry` wrote; ModelFormatError if its array does not give the classes back."""
         target = cls(tuple(entry["values"]), entry["dtype"])
         wanted = [(type(value), value) for value in target.classes]
         try:
@@ -326,16 +326,16 @@ class ClassTarget:
 
     @property
     def words(self) -> Words:
-        """What is said of classes."""
+        """The words for classes."""
         return _WORDS
 
     @property
     def purpose(self) -> str:
-        """What a tree is for."""
+        """The purpose of a tree."""
         return f"to tell {counted(len(self.classes), 'class', 'classes')} apart"
 
     def glossary(self, *, weighted: bool) -> list[tuple[str, str]]:
-        """What the words of a report mean."""
+        """The meaning of the words in a report."""
         return [
             (
                 "Labelled so",
@@ -424,12 +424,12 @@ class ClassSummary:
 
     @property
     def support(self) -> int:
-        """How many records came."""
+        """The number of records."""
         return sum(self.counts)
 
     @property
     def weight(self) -> float:
-        """Of all of them."""
+        """The weight of all records."""
         return math.fsum(self.weights)
 
     @property
@@ -439,7 +439,7 @@ class ClassSummary:
 
     @property
     def decided_by_weights(self) -> bool:
-        """Whether another class has more records here than the label, and only less weight."""
+        """True if another class has more records here than the label, but less weight."""
         return self.counts[self.label] < max(self.counts)
 
     @property
@@ -454,12 +454,12 @@ class ClassSummary:
 
     @property
     def by_class(self) -> dict[Any, int]:
-        """How many records have each label, those that occur."""
+        """The number of records with each label that occurs."""
         return {self.target.classes[k]: count for k, count in enumerate(self.counts) if count}
 
     @property
     def hits(self) -> str:
-        """How many records have the class, or each class of the title."""
+        """The number of records of the class, or of each class in the title."""
         named = [f"{self.counts[k]:,}" for k in self.leading[:_MOST_NAMED]]
         if len(self.leading) > _MOST_NAMED:
             named[-1] = f"{sum(self.counts[k] for k in self.leading[_MOST_NAMED - 1 :]):,}"
@@ -468,17 +468,17 @@ class ClassSummary:
 
     @property
     def mixed(self) -> str:
-        """How many records have each class."""
+        """The number of records of each class, as text."""
         return ", ".join(f"{label}: {count}" for label, count in self.by_class.items())
 
     @property
     def remark(self) -> str:
-        """That weights decided, where they did."""
+        """A remark if weights decided the prediction."""
         return by_weight(self.predicted, self.weighted_share) if self.decided_by_weights else ""
 
     @property
     def brief_remark(self) -> str:
-        """The same below the name of the class."""
+        """The remark for a place below the name of the class."""
         return f"by weight: {percent(self.weighted_share, 0)}" if self.decided_by_weights else ""
 
     def __add__(self, other: "ClassSummary") -> "ClassSummary":
@@ -491,7 +491,7 @@ class ClassSummary:
         return label_bits(self.weights, unit)
 
     def is_weighted(self, unit: float) -> bool:
-        """Whether a class weighs more or less than its records."""
+        """True if a class weighs more or less than its records."""
         pairs = zip(self.weights, self.counts, strict=True)
         return not all(math.isclose(weight * unit, count, rel_tol=1e-9) for weight, count in pairs)
 
@@ -503,7 +503,7 @@ class ClassSummary:
         return found | {f"probability of {label}": share for label, share in named}
 
     def sureness(self, here: "ClassSummary | None", whole: "ClassSummary | None", *, weighted: bool) -> ClassSureness:
-        """How many of some records have the class, beside all."""
+        """The share of the class among some records, beside its share among all."""
         counts, everyone = (_counts(some, self.target) for some in (here, whole))
         return ClassSureness(
             label=self.predicted,
@@ -571,7 +571,7 @@ class ClassLabels:
 
     @property
     def is_pure(self) -> bool:
-        """Whether all are of one class."""
+        """True if all records are of one class."""
         return bool(np.count_nonzero(self.counts()) <= 1)
 
     def depth(self) -> int:
@@ -608,7 +608,7 @@ class ClassLabels:
         """The classes are the parts."""
 
     def exceptions(self, leaves: Sequence[ClassSummary], places: Ints) -> Bools:
-        """Which records are of a class that the title of their category does not name."""
+        """True for records of a class that the title of their category does not name."""
         named = np.zeros((len(leaves), len(self.target.classes)), np.bool_)
         for row, leaf in zip(named, leaves, strict=True):
             row[list(leaf.leading)] = True
@@ -628,7 +628,7 @@ class ClassLabels:
         return self.target.classes[len(target.classes) :]
 
     def scores(self, leaves: Sequence[ClassSummary], places: Ints) -> ClassScores:
-        """How often the classes predicted are right."""
+        """The scores of the predictions."""
         return scores_of(self.codes, self._predicted(leaves, places), self.target.classes)
 
     def _predicted(self, leaves: Sequence[ClassSummary], places: Ints) -> Ints:

@@ -1,4 +1,4 @@
-"""How good a split is: description length (`MDL`) or impurity and size (`GiniSize`), of one split or a whole tree."""
+"""Criteria: description length (`MDL`), or impurity and size (`GiniSize`), of one split or a whole tree."""
 
 import math
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from telltree.grammar import Grammar
 from telltree.tree.class_target import ClassLabels
 from telltree.tree.target import Labels, label_bits
 
-# ---- Fitness: how good a split is, from what is counted on both sides and the size of the formula. Less is better.
+# ---- Criteria: the quality of a split, from the counts on both sides and the size of the formula. Less is better.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 
 
 class Criterion(Protocol):
-    """Any function of (what the target counts where the formula is true, what it counts in all, size).
+    """Any function of (counts of the true side, counts of all, sizes).
 
     Of classes that is the weight of each class. It gets one row a formula for the true side, one row in all for the
     totals, one size a formula, and returns one number a formula. Weights are records where none are given, else whole
@@ -116,7 +116,7 @@ class GiniSize:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def prepared(self, _: Grammar, labels: Labels) -> "GiniSize":
-        """The same, whatever the grammar; SettingsError if the labels are no classes."""
+        """This criterion, which is the same for all grammars; SettingsError if the labels are no classes."""
         require_classes(self, labels)
         return self
 
@@ -274,7 +274,7 @@ class MDLOf:
     naming: NDArray[np.float64]
     """The bits that name a formula, by its size."""
     unit: float
-    """How many records a weight of 1 counts for."""
+    """The number of records that a weight of 1 counts for."""
 
     least_gain = 0.0
     shorter_first = shorter_is_fitter = True
@@ -295,28 +295,28 @@ class MDLOf:
         return label_bits(total.tolist(), self.unit)
 
 
-# ---- What a tree costs as a whole: the fitness of a split, with all leaves and all questions in place of two and one.
+# ---- The cost of a whole tree: the criterion of a split, over all leaves and questions instead of two and one.
 
 
 @dataclass(frozen=True, eq=False)
 class TreeCost:
-    """What leaves and questions cost; less is better."""
+    """The costs of leaves and questions; less is better."""
 
     prices: NDArray[np.float64]
-    """Of a question, by its size; larger ones cost as much as the last."""
+    """The cost of a question, by its size; larger ones cost as much as the last."""
     impurity: float
-    """What a unit of weight in a leaf costs, times the Gini impurity there."""
+    """The cost of a unit of weight in a leaf of Gini impurity 1."""
     unit: float
-    """How many records a weight of 1 counts for where leaves cost bits instead; else 0."""
+    """The number of records that a weight of 1 counts for, if leaves cost bits; else 0."""
     told_in: str
-    """What it is counted in, in words."""
+    """The unit, in words."""
 
     def price(self, size: int) -> float:
-        """What a question of so many terminals costs."""
+        """The cost of a question with this many terminals."""
         return float(self.prices[min(size, len(self.prices) - 1)])
 
     def leaf(self, weights: NDArray[np.int64]) -> float:
-        """What a leaf costs in which classes have these weights."""
+        """The cost of a leaf with these class weights."""
         if self.unit:
             return label_bits(weights.tolist(), self.unit)
         total = int(weights.sum())
@@ -324,7 +324,7 @@ class TreeCost:
 
 
 def tree_cost(criterion: Criterion, grammar: Grammar, labels: Labels, node: Labels | None = None) -> TreeCost:
-    """What trees of formulas of this grammar cost for all these records; SettingsError if the criterion does not say.
+    """The costs of trees with formulas of this grammar; SettingsError if the criterion has none.
 
     `node`: the records of the node below which they grow, if that is not the root: impurity is a mean over these.
     """

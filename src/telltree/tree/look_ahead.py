@@ -23,7 +23,7 @@ _AT_A_TIME = 256
 
 
 class Questions(NamedTuple):
-    """Some questions, and how they are answered: questions × records."""
+    """Some questions and their answers: questions × records."""
 
     derivations: list[Derivation]
     truth: Bools
@@ -61,7 +61,7 @@ def pooled(
 
 
 def pool_of(questions: Questions, labels: Labels, whole: TreeCost, least: int) -> Pool:
-    """The same as compiled code wants them, with what the records are worth."""
+    """The pool as arrays for compiled code, with the weights of the records."""
     groups, worth = labels.groups()
     kinds = len(groups) if worth is None else 0
     if worth is None:

@@ -1,4 +1,4 @@
-"""A floor for the recall of a class: how much more its records must weigh in the leaves for enough of them to be found.
+"""The least recall of a class: its records weigh more in the leaves until enough of them are found.
 
 What a leaf predicts is the class of greatest weight in it. The more a class weighs, the more leaves predict it: more of
 its records are found, and more others are taken for it. Of all weights that reach the floor the least is taken.
@@ -72,7 +72,7 @@ class _Leaves:
 
 
 def _factors(leaves: _Leaves, wanted: Mapping[int, float], tree: Tree) -> NDArray[np.float64]:
-    """How many times as much each class must weigh."""
+    """The factor for the weight of each class."""
     factors = np.ones(leaves.counts.shape[1])
     met = {k: floor for k, floor in wanted.items() if leaves.counts[:, k].any()}
     for _ in range(len(leaves.counts) * len(met) + 1):  # each round gives a class at least one leaf more

@@ -95,7 +95,7 @@ class SplitObjective:
             self._worth = np.diag(stands) if self._worth is None else self._worth * stands
 
     def sample(self, seed: int) -> "SplitObjective | None":
-        """The same by a sample of the records; None if they are few, or there is no evaluator for some of them.
+        """The objective on a sample of the records; None if they are few, or no evaluator for some of them exists.
 
         A side may have fewer records than all of them must have, as far as it may stand for so many: all records will
         tell whether they are enough.
@@ -114,7 +114,7 @@ class SplitObjective:
 
     @property
     def shorter_is_fitter(self) -> bool:
-        """Whether of two formulas that split alike the longer is never the fitter one."""
+        """True if the longer of two formulas that split alike is never the fitter one."""
         return bool(getattr(self._criterion, "shorter_is_fitter", False))
 
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
@@ -139,7 +139,7 @@ class SplitObjective:
         return counts if self._worth is None else counts @ self._worth
 
     def _expected(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For how many records the sample stands of which a formula is true, and on the smaller side."""
+        """The estimated number of all records for which a formula is true, and on its smaller side."""
         true, whole = self._worths(counts).sum(axis=1), self._totals.sum()
         return np.column_stack([true, np.minimum(true, whole - true)])
 

@@ -1,7 +1,7 @@
-"""The front: the best trees from a single leaf to the whole tree, from the smallest to the largest.
+"""The pruning path: the best trees from a single leaf to the whole tree, from the smallest to the largest.
 
 A branch is worth its formula if it saves more bits of labels than the formula costs. The price is the cost of a bit of
-a formula: the higher it is, the fewer branches are left. Each tree of the front is the best for some range of prices
+a formula: the higher it is, the fewer branches are left. Each tree on the path is the best for some range of prices
 (weakest-link pruning by Breiman and others, with bits in place of errors and leaves).
 """
 
@@ -27,7 +27,7 @@ class Measured(NamedTuple):
 
 
 class TreeScore(NamedTuple):
-    """How well a tree did on unseen records."""
+    """The accuracy of a tree on unseen records."""
 
     share: float
     """Its accuracy, by weight if records had weights."""
@@ -41,13 +41,13 @@ class TreeScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Pruning:
-    """A tree of the front."""
+    """A tree on the pruning path."""
 
     tree: Tree
     price: float
     """The lowest price of a bit of a formula for which this tree is the best."""
     score: TreeScore | None = None
-    """How well it did in cross-validation, if there was any."""
+    """Its score in cross-validation, if there was any."""
     worth: float | None = None
     """The bits of labels that its least worthy branch saves for each bit that it takes to say: the price at which it
     would be cut. None for a single leaf."""
@@ -57,24 +57,24 @@ class Pruning:
 
     @property
     def cut(self) -> int:
-        """How many of its questions the model's own tree is without."""
+        """The number of its questions that were cut from the model's own tree."""
         return 0 if self.own is None else self.leaves - len(self.own.leaves)
 
     @property
     def remarks(self) -> list[str]:
-        """What it was judged with, if questions were cut from the model's own tree afterwards."""
+        """A remark if questions were cut from the model's own tree after the tree was judged."""
         were = "was" if self.cut == 1 else "were"
         said = f"judged before {counted(self.cut, 'question')} whose answers predict the same {were} cut"
         return [said] if self.cut else []
 
     @property
     def leaves(self) -> int:
-        """How many categories it has."""
+        """The number of categories."""
         return len(self.tree.leaves)
 
     @cached_property
     def words(self) -> int:
-        """How many words its questions have, in plain English."""
+        """The number of words in its questions, in plain English."""
         return sum(len(self.tree.asks(node).split()) for node in self.tree.nodes)
 
     def __str__(self) -> str:
@@ -105,11 +105,11 @@ class PruningPath(tuple[Pruning, ...]):
         return cls([steps[0], *larger])
 
     def scored(self, scores: Sequence[TreeScore]) -> "PruningPath":
-        """The same trees, with their scores."""
+        """The pruning path with the scores of its trees."""
         return PruningPath(replace(step, score=score) for step, score in zip(self, scores, strict=True))
 
     def taken(self, place: int, tree: Tree) -> "PruningPath":
-        """The same trees, of which that in this place was taken, and became the model's own tree."""
+        """The pruning path with the place of the tree that was taken, and the model's own tree."""
         return PruningPath(replace(step, own=tree if step is self[place] else None) for step in self)
 
     @property
@@ -154,7 +154,7 @@ class PruningPath(tuple[Pruning, ...]):
 
     @property
     def scored_by(self) -> Literal["balanced accuracy", "accuracy", "worth"]:
-        """What its trees are compared by: in old files accuracy, and without cross-validation the worth of branches."""
+        """The score that its trees are compared by: accuracy in old files, the worth of branches without validation."""
         if any(step.score is None for step in self):
             return "worth"
         balanced = all(step.score is not None and step.score.balanced is not None for step in self)
@@ -162,7 +162,7 @@ class PruningPath(tuple[Pruning, ...]):
 
     @property
     def legend(self) -> str:
-        """What the columns of the table are, in one sentence or two."""
+        """The meaning of the columns of the table."""
         own = next((", ".join(["> the model's own tree", *step.remarks]) for step in self if step.own is not None), "")
         return "; ".join(filter(None, (own, _LEGENDS[self.scored_by])))
 
@@ -225,7 +225,7 @@ def between(steps: PruningPath) -> list[float]:
 
 
 def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
-    """Whether `cut` is what remains of `whole` if branches whose leaves all predict the same are cut."""
+    """True if `cut` remains of `whole` when branches whose leaves all predict the same are cut."""
     if isinstance(whole, Leaf):
         return isinstance(cut, Leaf) and cut.summary.predicted == whole.summary.predicted
     if isinstance(cut, Leaf):
@@ -235,7 +235,7 @@ def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
 
 
 def _asks_all_of(whole: Node | Leaf, cut: Node | Leaf) -> bool:
-    """Whether `cut` is what remains of `whole` if some of its branches are cut."""
+    """True if `cut` remains of `whole` when some of its branches are cut."""
     if isinstance(cut, Leaf) or isinstance(whole, Leaf):
         return isinstance(cut, Leaf)
     same = cut.formula.expression == whole.formula.expression
@@ -243,7 +243,7 @@ def _asks_all_of(whole: Node | Leaf, cut: Node | Leaf) -> bool:
 
 
 class _Left(NamedTuple):
-    """What is left of a branch at some price."""
+    """The remainder of a branch at some price."""
 
     branch: Node | Leaf
     labels: float

@@ -1,4 +1,4 @@
-"""Settling: where the answer to a question is unknown, a record goes where more records of the node went.
+"""Routing of unknown answers: such a record goes where more records of the node went.
 
 `RoutedFormulas` and `RoutedPopulations` stand before the evaluators of a node and answer for formulas as they will be
 asked, so that whoever searches, chooses, trims and centres formulas knows nothing of unknown answers. What mentions no
@@ -28,12 +28,12 @@ _AT_A_TIME = 1 << 24  # answers, a byte each, that are in memory together
 
 
 class RoutedTruth(NamedTuple):
-    """A formula as it is asked of the records of a node."""
+    """A formula with unknown answers resolved for the records of a node."""
 
     asked: Expression
-    """Answers as the formula where that is known, and else `unknown_is_true`."""
+    """The formula with unknown answers replaced by `unknown_is_true`."""
     unknown_is_true: bool
-    """The answer of more records, by weight, of those whose answer is known; false if both are as many."""
+    """The more frequent known answer, by weight; false if both are equally frequent."""
     truth: NDArray[np.bool_]
     unknown: int
     """Records whose answer is unknown."""
@@ -47,7 +47,7 @@ class RoutedFormulas:
         self._weights = np.ones(len(labels)) if labels.weights is None else labels.weights.astype(np.float64)
 
     def routed(self, formulas: Sequence[Expression]) -> list[RoutedTruth]:
-        """What becomes of each."""
+        """The routing of the records by each formula."""
         pairs = [bounds(e) for e in formulas]
         truth = self._formulas.truth([bound for pair in pairs for bound in pair])
         sure, possible = truth[::2], truth[1::2]
@@ -67,7 +67,7 @@ class RoutedFormulas:
 
     @property
     def records(self) -> int:
-        """How many there are."""
+        """The number of records."""
         return self._records
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
@@ -81,7 +81,7 @@ class RoutedFormulas:
         return tally._replace(size=np.array([e.terminals for e in some], np.int64))
 
     def findings(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        """The same, in the form of a shard."""
+        """The counts, in the form of a shard."""
         return self._formulas.findings(self._asked(formulas), wanted, masks)
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
@@ -91,7 +91,7 @@ class RoutedFormulas:
     def robustness(
         self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
-        """The smallest margin of each."""
+        """The robustness of each."""
         return self._formulas.robustness(self._asked(formulas), cutoff, of_a_shard)
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
@@ -111,7 +111,7 @@ class _Groups(NamedTuple):
 
 
 class RoutedPopulations:
-    """The same for populations of a grammar; only formulas with a column that is `may_be_missing` may be unknown."""
+    """An evaluator of populations of a grammar; only formulas with a column in `may_be_missing` may be unknown."""
 
     def __init__(
         self, evaluator: OfPopulations, formulas: RoutedFormulas, grammar: Grammar, may_be_missing: Collection[str]
@@ -149,7 +149,7 @@ class RoutedPopulations:
         return (rows[start : start + step] for start in range(0, len(rows), step))
 
     def findings(self, formulas: Population, wanted: NDArray[np.int64], masks: _Groups) -> Findings:
-        """The same, in the form of a shard."""
+        """The counts, in the form of a shard."""
         return Findings(self.evaluate(formulas, wanted, masks), None, self._formulas.records)
 
     def truth(self, formulas: Population) -> NDArray[np.bool_]:
@@ -159,7 +159,7 @@ class RoutedPopulations:
     def robustness(
         self, formulas: Population, cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
-        """The smallest margin of each."""
+        """The robustness of each."""
         return self._formulas.robustness(self._expressions(formulas), cutoff, of_a_shard)
 
     def _expressions(self, population: Population) -> list[Expression]:
@@ -193,12 +193,12 @@ class RoutedObjective:
 
 
 def _may_be_unknown(template: Expression, may_be_missing: Collection[str]) -> bool:
-    """Whether a formula with this part may be unknown: a user's function may return missing values of its own."""
+    """True if a formula with this part may be unknown: a user's function may return missing values of its own."""
     functions = any(isinstance(e.head, UserFunction) for e in template.walk())
     return functions or any(name in may_be_missing for name in template.attributes())
 
 
 def _hash(answers: NDArray[np.bool_]) -> int:
-    """The same for all formulas that make the same split, whichever side they call true."""
+    """A hash that is the same for all formulas that make the same split, whichever side they call true."""
     side = np.packbits(answers ^ answers[0]).tobytes()
     return int.from_bytes(blake2b(side, digest_size=8).digest(), "little")

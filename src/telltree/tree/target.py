@@ -56,7 +56,7 @@ class Cell(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """How sure a category is, as a page tells it."""
+    """The certainty of a category, for a page."""
 
     size: float | None
     """By which categories are sorted."""
@@ -85,7 +85,7 @@ class Tile(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What pages, tables and exported programs call the parts of a target."""
+    """The names of the parts of a target on pages, in tables and in exported programs."""
 
     label: str
     """What is predicted of a record, in one word: "label"."""
@@ -112,11 +112,11 @@ class Words(NamedTuple):
 
 
 class TargetScores(Protocol):
-    """How well predictions agree with labels."""
+    """The agreement of predictions with labels."""
 
     @property
     def records(self) -> int:
-        """How many were compared."""
+        """The number of records compared."""
 
     @property
     def rows(self) -> Mapping[str, str]:
@@ -124,14 +124,14 @@ class TargetScores(Protocol):
 
     @property
     def classes(self) -> Sequence[Any]:
-        """How well each class is told from the others; none where the target has no classes."""
+        """The scores of each class; none if the target has no classes."""
 
     def tile(self, *, main: bool, weighted: bool) -> Tile:
         """The score to show first; `main` if no other stands before it, `weighted` if records had weights."""
 
 
 class Sureness(Protocol):
-    """How sure a leaf's prediction is, by some of its records beside all: those of training, or those at hand."""
+    """The certainty of a leaf's prediction, by some of its records beside all: those of training, or new ones."""
 
     @property
     def text(self) -> str:
@@ -139,11 +139,11 @@ class Sureness(Protocol):
 
     @property
     def mixed(self) -> str:
-        """What the records are: `calm: 3, storm: 40`; "" if that is not known."""
+        """The records by label: `calm: 3, storm: 40`; "" if that is not known."""
 
     @property
     def remark(self) -> str:
-        """What must be known beside the prediction: `storm by weight: 75 %`; "" if there is nothing."""
+        """A necessary remark on the prediction: `storm by weight: 75 %`; "" if there is none."""
 
     def values(self) -> dict[str, Any]:
         """All figures by the names that they have as attributes."""
@@ -159,31 +159,31 @@ class Sureness(Protocol):
 
 
 class Summary(Protocol):
-    """What a leaf says of the records that came to it; that of a node is the sum of its sides'."""
+    """A leaf's summary of its records; that of a node is the sum of its sides'."""
 
     @property
     def target(self) -> "Target":
-        """What it speaks of."""
+        """The target."""
 
     @property
     def support(self) -> int:
-        """How many records came."""
+        """The number of records."""
 
     @property
     def weight(self) -> float:
-        """What they weigh, up to a factor common to all leaves."""
+        """Their weight, up to a factor common to all leaves."""
 
     @property
     def predicted(self) -> Any:
-        """What is predicted for them, as a plain value of Python."""
+        """The prediction, as a plain value of Python."""
 
     @property
     def title(self) -> str:
-        """What a category with it is called: what is predicted, or "mixed: A or B" where that is hardly decided."""
+        """The title of a category: the prediction, or "mixed: A or B" if that is hardly decided."""
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """How many records are in each part of the target."""
+        """The number of records in each part of the target."""
 
     @property
     def part(self) -> int:
@@ -191,51 +191,51 @@ class Summary(Protocol):
 
     @property
     def hits(self) -> str:
-        """How much there is to the prediction, in words: `40 of 43 records`."""
+        """The support of the prediction, in words: `40 of 43 records`."""
 
     @property
     def mixed(self) -> str:
-        """What the records are: `calm: 3, storm: 40`."""
+        """The records by label: `calm: 3, storm: 40`."""
 
     @property
     def remark(self) -> str:
-        """What must be known beside the prediction: `storm by weight: 75 %`; "" if there is nothing."""
+        """A necessary remark on the prediction: `storm by weight: 75 %`; "" if there is none."""
 
     @property
     def brief_remark(self) -> str:
-        """The same where the prediction stands above it: `by weight: 75 %`."""
+        """The remark for a place below the prediction: `by weight: 75 %`."""
 
     def __add__(self, other: Any) -> Self:
         """The summary of the records of both."""
 
     def bits(self, unit: float) -> float:
-        """In how many bits their labels are told if nothing is asked; a weight of 1 counts as `unit` records."""
+        """The code length of their labels without a split; a weight of 1 counts as `unit` records."""
 
     def is_weighted(self, unit: float) -> bool:
-        """Whether some of the records counted more than others."""
+        """True if some of the records counted more than others."""
 
     def answers(self, *, every: bool) -> dict[str, Any]:
-        """What a table of predictions says of each record here, by column; with `every`, all that there is to say."""
+        """The columns of a table of predictions for each record here; all of them with `every`."""
 
     def sureness(self, here: Any, whole: Any, *, weighted: bool) -> Sureness:
-        """How sure the prediction is for records with the summary `here` (None: not known) among the `whole`.
+        """The certainty of the prediction for records with the summary `here` (None: not known) among the `whole`.
 
         `weighted` tells whether records of training had weights.
         """
 
     def entry(self) -> dict[str, Any]:
-        """What a model file keeps of it, under keys of a leaf: `summary`, a dict of plain values."""
+        """Its entry in a model file, under keys of a leaf: `summary`, a dict of plain values."""
 
 
 class Labels(Protocol):
-    """What each of some records is worth: what a search counts, and what is shown of them."""
+    """The labels of some records: the groups that a search counts, and their display."""
 
     @property
     def target(self) -> "Target":
-        """What they are labels of; it may know more parts than that of a tree, if records are strange to the tree."""
+        """Their target; it may know more parts than a tree's, if records are new to the tree."""
 
     def __len__(self) -> int:
-        """How many records there are."""
+        """The number of records."""
 
     def __getitem__(self, members: Any) -> Self:
         """The labels of some records."""
@@ -248,29 +248,29 @@ class Labels(Protocol):
 
     @property
     def weights(self) -> Ints | None:
-        """What each record weighs, up to a factor; None if all weigh the same."""
+        """The weight of each record, up to a factor; None if all weigh the same."""
 
     def totals(self) -> Ints:
-        """What a fitness gets for all records: one number a column."""
+        """The totals that a criterion gets for all records: one number a column."""
 
     @property
     def is_pure(self) -> bool:
-        """Whether there is nothing to tell apart."""
+        """True if there is nothing to tell apart."""
 
     def kinds(self) -> list[Bools]:
         """Groups of records that the levels of a tree should have room to set apart; none if there are no such."""
 
     def depth(self) -> int:
-        """How many levels suit a tree for these records."""
+        """A suitable depth for a tree of these records."""
 
     def members(self) -> int:
-        """How many records each side of a split should have."""
+        """A suitable least number of records on a side of a split."""
 
     def summary(self) -> Summary:
-        """What a leaf says of all of them."""
+        """The summary of all records."""
 
     def hashed(self) -> bytes:
-        """What tells these labels from others, the same on any machine."""
+        """Bytes that identify these labels, the same on any machine."""
 
     @property
     def parts(self) -> Ints:
@@ -283,7 +283,7 @@ class Labels(Protocol):
         """The part that each of those is in; None if the labels are the parts."""
 
     def exceptions(self, leaves: Sequence[Any], places: Ints) -> Bools:
-        """Which records have a label that the title of their category, by the summary at their place, does not name."""
+        """True for records whose label the title of their category, by the summary at their place, does not name."""
 
     def check_known(self, target: Any) -> None:
         """DataError if a tree with this target could not be right about a single one of them."""
@@ -292,38 +292,38 @@ class Labels(Protocol):
         """Labels that a tree with this target has never seen."""
 
     def scores(self, leaves: Sequence[Any], places: Ints) -> TargetScores:
-        """How well what is predicted, by the summary at each record's place, agrees with them."""
+        """The agreement of the predictions, by the summary at each record's place, with these labels."""
 
 
 class Target(Protocol):
-    """What a tree learns to tell."""
+    """The quantity that a tree learns to predict."""
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """What figures draw in colours of their own: a few names that every record has one of."""
+        """The names that figures draw in colours of their own; every record has one of them."""
 
     @property
     def words(self) -> Words:
-        """What its parts are called."""
+        """The names of its parts."""
 
     @property
     def purpose(self) -> str:
-        """What a tree of it is for, after "by 5 questions, ": `to tell 3 classes apart`."""
+        """The purpose of a tree, after "by 5 questions, ": `to tell 3 classes apart`."""
 
     def glossary(self, *, weighted: bool) -> Sequence[tuple[str, str]]:
-        """What the words mean that a report says of it."""
+        """The meaning of the words in a report."""
 
     def read(self, y: Any, panel: Panel) -> Labels:
         """The labels of a panel's records; DataError if they are none."""
 
     def predictions(self, leaves: Sequence[Any]) -> NDArray[Any]:
-        """What leaves with these summaries predict, as an array of the type that labels had."""
+        """The predictions of leaves with these summaries, as an array of the labels' type."""
 
     def summary_of(self, entry: Mapping[str, Any]) -> Summary:
         """The summary that a model file keeps; ModelFormatError if it is none."""
 
     def entry(self) -> dict[str, Any]:
-        """What a model file keeps of it: `target`, a dict of plain values with its `kind`."""
+        """Its entry in a model file: `target`, a dict of plain values with its `kind`."""
 
     def hashed(self) -> dict[str, Any]:
-        """What tells it from others, in plain values."""
+        """Plain values that identify it."""

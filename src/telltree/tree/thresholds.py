@@ -17,7 +17,7 @@ from telltree.tree.criterion import Criterion
 from telltree.tree.objective import checked_values
 from telltree.tree.target import Labels
 
-# ---- Centring: constants of a chosen formula move to the middle of the gap in which the formula makes the same split.
+# ---- Midpoints: constants of a chosen formula move to the middle of the gap in which the formula makes the same split.
 #
 # Constants from a grid are often close to some record. The middle of the gap leaves unseen records the most room on
 # both sides; on Auslan that halves the distance between a tree's accuracy and 1.
@@ -63,7 +63,7 @@ def movable(formula: Expression, columns: Container[str]) -> list[Path]:
 
 
 def _falls(e: Expression, path: Path) -> bool:
-    """Whether the part at `path` makes the formula false by being true."""
+    """True if the part at `path` makes the formula false by being true."""
     found = False
     for place in path:
         found ^= e.head is NOT or (e.head is IMPLIES and place == 0)
@@ -109,14 +109,14 @@ class ConstantPlace:
 
     @property
     def turns_once(self) -> bool:
-        """Whether the answer for a record turns at one value of the constant, if at all."""
+        """True if the answer for a record turns at one value of the constant at most."""
         atoms = map(self._atom, _comparisons(self.formula, ()))
         twins = sum((atom.signal, atom.constant) == (self.atom.signal, self.atom.constant) for atom in atoms)
         return twins == 1 and not any(e.head in TURNING_BACK for e in self.formula.walk())
 
     @property
     def rises(self) -> bool:
-        """Whether the formula turns true, not false, where the constant rises above a record's turning point."""
+        """True if the formula becomes true, not false, when the constant rises above a record's turning point."""
         return _falls(self.formula, self._path) != bool(self.atom.outcomes & LESS)
 
     def turning_points(self) -> NDArray[np.float64]:
@@ -169,7 +169,7 @@ class _Gap:
         return None
 
     def _furthest(self, start: int, end: int) -> int:
-        """How far from `start` towards `end` all gaps give the same answers, assuming that answers change only once."""
+        """The last gap from `start` towards `end` with the same answers, if answers change only once."""
         step = 1 if end > start else -1
         while start != end and not self._is_late():  # what was found so far stays valid
             count = min(_POSITIONS, abs(end - start))
@@ -188,7 +188,7 @@ class _Gap:
         return float(below + (above - below) / 2)
 
     def _alike(self, gaps: list[int]) -> list[bool]:
-        """Whether the formula answers as before with the constant in each of these gaps."""
+        """For each gap, true if the formula answers as before with the constant there."""
         constants = [self._middle(gap) for gap in gaps]
         moved = [self._place.moved(constant) for constant in constants]
         return [np.array_equal(truth, self._answers) for truth in self._formulas.truth(moved)]

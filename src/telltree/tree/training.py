@@ -1,4 +1,4 @@
-"""What a tree keeps of its training, and what is proved of it as a whole."""
+"""Facts about a tree's training data, and proofs and remarks about the tree as a whole."""
 
 import hashlib
 import json
@@ -16,14 +16,14 @@ from telltree.panel.usable import may_be_missing
 from telltree.tree.target import Labels
 from telltree.tree.tree import Tree
 
-# ---- What a tree keeps of its training: which data it saw, and what explanations need to know of them.
+# ---- Facts about the training data, which explanations need later.
 
 _AT_A_TIME = 1 << 16  # values hashed at a time: few enough to stay in the cache
 
 
 @dataclass(frozen=True)
 class Training:
-    """What a fitted model keeps of the records it learnt from."""
+    """Facts about the records that a model was learned from."""
 
     schema: Schema
     """The schema of all columns of the panel, in its order."""
@@ -39,7 +39,7 @@ class Training:
 
     @classmethod
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
-        """What to keep of these records."""
+        """The facts about these records."""
         missing = tuple(sorted(may_be_missing(panel) if tree.missing is None else tree.missing))
         hashed = fingerprint(panel, labels)
         return cls(panel.schema, seed, hashed, missing, _spread(panel, tree))
@@ -91,7 +91,7 @@ def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
 
 
 def proved(tree: Tree) -> str | None:
-    """What is proved of a tree as a whole, or else of all its questions; None if nothing is."""
+    """The proof for a tree as a whole, or else for all its questions; None without one."""
     if tree.optimum is not None:
         whole = "" if len(tree.leaves) == tree.optimum.leaves else "of a larger tree, of which this one is a part: "
         return f"{whole}{tree.optimum}"
@@ -103,11 +103,11 @@ def proved(tree: Tree) -> str | None:
 
 
 def doubts(tree: Tree) -> list[str]:
-    """Of which questions answers were unknown, and what became of these, for where the questions are not shown."""
+    """The questions with unknown answers and the routing of these, for places that do not show the questions."""
     return [f"whether {tree.asks(node)}: {node.doubt}" for node in tree.nodes if node.doubt is not None]
 
 
 def remarks(tree: Tree) -> list[str]:
-    """What is proved, and what became of floors for the recall of classes."""
+    """The proof, and the least recalls of classes that were reached."""
     told = proved(tree)
     return [*([] if told is None else [told]), *map(str, tree.floors)]

@@ -27,7 +27,7 @@ from telltree.tree.target import Summary, Target
 
 
 class ClassRecall(NamedTuple):
-    """How well a class is found."""
+    """The recall of a class, and its price in precision."""
 
     recall: float
     """The share of its records that are predicted so."""
@@ -37,7 +37,7 @@ class ClassRecall(NamedTuple):
 
 @dataclass(frozen=True)
 class Floor:
-    """What became of the floor of one class, on the training records."""
+    """The effect of the least recall of one class, on the training records."""
 
     label: Any
     floor: float
@@ -67,7 +67,7 @@ class Floor:
 
 @dataclass(frozen=True)
 class Optimum:
-    """That no tree over a pool of questions costs less than this one, at the training records.
+    """The proof that no tree over a pool of questions costs less than this one, on the training records.
 
     levels: how many questions trees may ask one after the other.
     pool: between how many questions that answer differently there was to choose.
@@ -91,7 +91,7 @@ class Optimum:
 
     @property
     def trees(self) -> int:
-        """How many trees of these questions are covered, a single leaf included."""
+        """The number of trees of these questions that the proof covers, a single leaf included."""
         found = 1
         for _ in range(self.levels):
             found = 1 + self.pool * found**2
@@ -128,7 +128,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Condition:
-    """What must occur in a record for a sentence about a leaf to say anything of it: of "whenever A, B", the A."""
+    """The condition under which a sentence about a leaf says anything of a record: the A of "whenever A, B"."""
 
     formula: Formula
     members: int
@@ -166,7 +166,7 @@ class RunnerUp:
 
 @dataclass(frozen=True)
 class Unknown:
-    """What a node asks, where an atom on a missing value is unknown, and what becomes of records whose answer is."""
+    """A node's formula where answers may be unknown, and the routing of records with an unknown answer."""
 
     said: Formula
     """The question. The node's own formula answers alike where this one's answer is known."""
@@ -213,7 +213,7 @@ class Node:
 
     @property
     def doubt(self) -> str | None:
-        """For how many training records the answer was unknown, and where they went; None if for none."""
+        """The number of training records with an unknown answer and where they went; None if there were none."""
         if self.unknown is None or not self.unknown.records:
             return None
         told, all_of_them = self.unknown.records, counted(self.summary.support, "record")
@@ -223,7 +223,7 @@ class Node:
 
     @cached_property
     def summary(self) -> Summary:
-        """Of the training records of both sides."""
+        """The summary of the training records of both sides."""
         return self.true.summary + self.false.summary
 
 
@@ -245,7 +245,7 @@ class UnsureBranch(tuple[Formula, bool]):
 
     @property
     def takes_unknown(self) -> bool:
-        """Whether records go this way whose answer is unknown."""
+        """True if records with an unknown answer take this branch."""
         return self.node.unknown is not None and self.node.unknown.goes == self[1]
 
 
@@ -280,22 +280,22 @@ class Tree:
 
     @property
     def summary(self) -> Summary:
-        """Of all training records."""
+        """The summary of all training records."""
         return self.root.summary
 
     @property
     def target(self) -> Target:
-        """What it learnt to tell."""
+        """The target of its predictions."""
         return self.summary.target
 
     @property
     def records(self) -> int:
-        """How many records it was learnt from."""
+        """The number of training records."""
         return self.summary.support
 
     @property
     def unit(self) -> float:
-        """What a weight of 1 counts, in records."""
+        """The number of records that a weight of 1 counts for."""
         return self.records / self.summary.weight if self.summary.weight else 1.0
 
     @property
@@ -305,7 +305,7 @@ class Tree:
 
     @cached_property
     def weighted(self) -> bool:
-        """Whether some training records counted more than others."""
+        """True if some training records counted more than others."""
         return any(leaf.summary.is_weighted(self.unit) for leaf, _ in self.leaves)
 
     @property
@@ -348,11 +348,11 @@ class Tree:
         return clusters
 
     def passes(self, panel: Panel) -> NDArray[np.bool_]:
-        """Whether each record passes each node: records × nodes, in preorder, leaves included."""
+        """True where a record passes a node: records × nodes, in preorder, leaves included."""
         return self.passes_truth(self.truth(panel))
 
     def passes_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The same for records for which the nodes' formulas are known to be true or false."""
+        """The passes of records, given the truth of the nodes' formulas."""
         rows, found = iter(truth), []
 
         def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
@@ -366,14 +366,14 @@ class Tree:
         return np.array(found).T
 
     def unknown(self, panel: Panel) -> NDArray[np.bool_]:
-        """Whether each record comes to each node and its answer is unknown there: records × nodes, in preorder, leaves
+        """True where a record passes a node and its answer there is unknown: records × nodes, in preorder, leaves
         included, as `passes` has them. Nothing is unknown where an atom on a missing value is false.
         """
         aligned = self.aligned(panel)
         return self.unknown_truth(lambda asked: truth_of(asked, aligned))
 
     def unknown_truth(self, truth_of: Callable[[Sequence[Expression]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """The same for records of which the truth of formulas is found so: formulas × records."""
+        """The unknown answers of records, given a function for the truth of formulas: formulas × records."""
         truth = truth_of([node.formula.expression for node in self.nodes])
         pairs = [bounds(node.said.expression) for node in self.nodes if node.unknown]
         known = truth_of([bound for pair in pairs for bound in pair])
@@ -390,17 +390,17 @@ class Tree:
         return self.passes_truth(truth) & np.array(found).T
 
     def predict(self, panel: Panel) -> NDArray[Any]:
-        """What is predicted for every record."""
+        """The prediction for every record."""
         found: NDArray[Any] = self.target.predictions(self.summaries)[self.apply(panel) - 1]
         return found
 
     @property
     def summaries(self) -> list[Summary]:
-        """What the leaves say, from left to right."""
+        """The summaries of the leaves, from left to right."""
         return [leaf.summary for leaf, _ in self.leaves]
 
     def narrowed(self) -> "Tree":
-        """The same tree with only the columns it asks about; with all if it asks about none."""
+        """The tree with only the columns it asks about; with all if it asks about none."""
         used = {name for node in self.nodes for name in node.formula.expression.attributes()}
         if not used:
             return self
@@ -408,7 +408,7 @@ class Tree:
         return replace(self, schema=schema, how_read=self.how_read.of(used))
 
     def spoken_of(self, panel: Panel) -> "Tree":
-        """The same tree, worded for these records: a column that changes in one of them is not called static.
+        """The tree worded for these records: a column that changes in one of them is not called static.
 
         A column with one value in each training record is mentioned without "at some point", until it changes.
         """
@@ -419,7 +419,7 @@ class Tree:
         return replace(self, schema=Schema(columns))
 
     def plain(self) -> "Tree":
-        """The same tree with formulas in their simplest form.
+        """The tree with formulas in their simplest form.
 
         They answer alike on every possible record in which only the columns of `missing` miss values.
         """
@@ -438,7 +438,7 @@ class Tree:
 
     @property
     def three_valued(self) -> bool:
-        """Whether its answers may be unknown."""
+        """True if its answers may be unknown."""
         return any(node.unknown is not None for node in self.nodes)
 
     @property
@@ -447,11 +447,11 @@ class Tree:
         return frozenset(column.name for column in self.schema.values() if column.static)
 
     def says(self, *claims: Expression) -> str:
-        """What it says in plain English that all these formulas are true; "every record" for none."""
+        """The plain English for the conjunction of these formulas; "every record" for none."""
         return self._says(claims, self.missing) if claims else "every record"
 
     def asks(self, node: Node) -> str:
-        """What one of its nodes asks, in plain English without a question mark."""
+        """The question of a node, in plain English without a question mark."""
         return self._says([node.said.expression], self.missed_by(node))
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
@@ -463,7 +463,7 @@ class Tree:
         return self.missing if node.unknown is None else asked_missing(node.said.expression)
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
-        """What must occur in a record for the sentence that says these claims to say anything of it."""
+        """The conditions under which the sentence for these claims says anything of a record."""
         from telltree.english import conditions, term_of  # trees that only predict never speak
 
         if not claims:
@@ -519,7 +519,7 @@ class Tree:
 
 
 def are_siblings(one: Sequence[Branch], other: Sequence[Branch]) -> bool:
-    """Whether two leaves of one tree belong to the same last question."""
+    """True if two leaves of one tree belong to the same last question."""
     return len(one) == len(other) > 0 and one[:-1] == other[:-1] and one[-1][1] != other[-1][1]
 
 
