@@ -42,8 +42,8 @@ from telltree.tree.class_target import ClassLabels, ClassTarget
 SMALL = GrammarTreeClassifier(TEXT, ALL_OF_IT)
 
 
-def forest(tree=SMALL, n_estimators=6, random_state=3, **settings):
-    return GrammarForestClassifier(tree, n_estimators, random_state=random_state, **settings)
+def forest(estimator=SMALL, n_estimators=6, random_state=3, **settings):
+    return GrammarForestClassifier(estimator, n_estimators, random_state=random_state, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -315,7 +315,7 @@ def test_a_forest_is_judged_like_a_tree(fitted, panel, labels):
 
 def test_settings_are_those_of_an_estimator(fitted, panel, labels):
     model = clone(fitted).set_params(tree__search__evaluations=20, n_estimators=2)
-    assert model.tree.search.evaluations == 20
+    assert model.estimator.search.evaluations == 20
     assert SMALL.search.evaluations == 24
     assert model.get_params()["tree__max_depth"] == "auto"
     assert model.fit(panel, labels).trees_ != fitted.trees_
@@ -572,5 +572,5 @@ def test_verbs_that_want_a_tree_say_so(content, panel, labels, tmp_path):
 
 def test_without_a_tree_of_ones_own_estimators_are_bred(panel, labels):
     """A proof for each of many trees would take time, and nobody would ask for it."""
-    bred = forest(tree=GrammarTreeClassifier(search=GeneticProgramming()), n_estimators=1).fit(panel, labels)
-    assert forest(tree=None, n_estimators=1).fit(panel, labels).trees_ == bred.trees_
+    bred = forest(estimator=GrammarTreeClassifier(search=GeneticProgramming()), n_estimators=1).fit(panel, labels)
+    assert forest(estimator=None, n_estimators=1).fit(panel, labels).trees_ == bred.trees_
