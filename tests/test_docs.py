@@ -115,6 +115,13 @@ def test_decisions_are_all_listed_under_their_titles():
     assert {file: f"# {number}. {title}" for number, title, file in listed} == titles
 
 
+def test_the_benchmark_page_shows_the_stored_figures():
+    written = runpy.run_path(str(ROOT / "benchmarks" / "results.py"))
+    stored = written["Results"].from_json(written["FIGURES"].read_text(encoding="utf-8"))
+    assert written["PAGE"].read_text(encoding="utf-8") == stored.page()
+    assert stored.from_json(stored.as_json()) == stored
+
+
 def test_the_page_of_the_command_line_has_all_verbs():
     from telltree.cli.app import app
 
