@@ -145,8 +145,9 @@ def _rows(entry: Entry, run: "Run", like: Peer, times: Times, *, repeats: int) -
         f"distinct formulas a second, a whole run of {run.evaluations:,} from {run.proposed / run.evaluations:.3g} "
         f"children each ({run.proposed / run.evaluations / own:,.0f} children/s; both of the first seed), best of "
         f"{repeats} seeds; {run.terminals:.1f} terminals a formula. The peer: depth {DEPTH} and as many distinct "
-        f"formulas too, {like.terminals:.1f} terminals, because its atoms are {like.atoms_weight:.2g} times as often as "
-        f"a connective; {1 / cached:,.0f}/s if it keeps the answers of atoms, none at first ({cached / own:.3g} ×)",
+        f"formulas too, {like.terminals:.1f} terminals, because its atoms are {like.atoms_weight:.2g} times as "
+        f"frequent as a connective; {1 / cached:,.0f}/s if it keeps the answers of atoms, none at first "
+        f"({cached / own:.3g} ×)",
         plain / own,
         f"NumPy Monte Carlo {1 / plain:,.0f}/s",
         plain / own >= entry.target if entry.target else None,
