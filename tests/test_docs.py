@@ -115,6 +115,17 @@ def test_decisions_are_all_listed_under_their_titles():
     assert {file: f"# {number}. {title}" for number, title, file in listed} == titles
 
 
+@pytest.mark.parametrize("page", ["grammar.md", "reference/language.md", "reference/operators.md"])
+def test_every_operator_is_in_the_pages_of_operators(page):
+    from telltree.logic import OPERATORS
+
+    code = " ".join(re.findall(r"`([^`\n]*)`", (ROOT / "docs" / page).read_text(encoding="utf-8")))
+    for operator in OPERATORS:
+        plain = (re.escape(spelling.removesuffix("[]")) for spelling in operator.spellings)
+        end = r"\[" if operator.name.endswith("[]") else r"(?!\w)"
+        assert re.search(rf"(?<!\w)(?:{'|'.join(plain)}){end}", code), operator.name
+
+
 def test_the_benchmark_page_shows_the_stored_figures():
     written = runpy.run_path(str(ROOT / "benchmarks" / "results.py"))
     stored = written["Results"].from_json(written["FIGURES"].read_text(encoding="utf-8"))
