@@ -152,6 +152,13 @@ def test_lines_that_lead_nowhere_are_refused(diagram):
         drawn(diagram, set("abc"))
 
 
+def test_packages_that_do_not_know_each_other_are_named(imports):
+    named = re.search(r"`(\w+)`\s+and\s+`(\w+)` do not know each other, nor do `(\w+)`\s+and\s+`(\w+)`", PAGE)
+    for one, other in (named.groups()[:2], named.groups()[2:]):
+        assert one not in imports[other]
+        assert other not in imports[one]
+
+
 def rows():
     """The cells of the table of packages, by the package's name."""
     table = re.search(r"\| package \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", PAGE)[1]
