@@ -207,8 +207,8 @@ def _said(spoken: Spoken, each: list[str]) -> list[Row]:
     before = sum(_words(plain)) / sum(_words(found))
 
     def row(what: str, measure: Callable[[list[str]], str], how: str) -> Row:
-        told = f"paper's form {measure(paper)}; formulas as they were found {measure(found)}"
-        return Row(f"{what}", "0", measure(plain), how, peer=told, met=measure(plain) == "0")
+        how += f"; {measure(found)} in the formulas as they were found"
+        return Row(what, "0", measure(plain), how, peer=f"paper's form {measure(paper)}", met=measure(plain) == "0")
 
     return [
         Row("words a category (median · 90th percentile), by short descriptions", "30 · 60",
