@@ -90,7 +90,7 @@ def _evidence(formula: Formula, panel: Panel, repeats: int) -> Row:
         ],
     )
     return Row(
-        "one formula, all that is told of a record: truth, decisive step, margin, distance",
+        "one formula, one record: truth, decisive step, robustness, distance",
         "",
         f"{1e6 * ours:.1f} µs a record",
         f"`Robustness.evidence` of {len(panel)} records in one walk; best of {repeats}",
@@ -124,8 +124,9 @@ def _program(model: GrammarTreeClassifier, panel: Panel, repeats: int) -> Row:
     return Row(
         f"`telltree predict` of {PREDICTED} records, the whole process",
         f"≤ {PROGRAM:g} s",
-        f"{wall:.2f} s; processor {used:.2f} s",
-        f"a CSV file of {len(panel.schema)} columns, caches of bytecode and kernels warm; best of {repeats}",
+        f"{wall:.2f} s",
+        f"processor {used:.2f} s; a CSV file of {len(panel.schema)} columns, caches of bytecode and kernels warm; best "
+        f"of {repeats}",
         met=wall <= PROGRAM,
     )
 

@@ -31,10 +31,11 @@ def _accuracy(panel: Panel, labels: np.ndarray, search: Search, splits: int) -> 
         terminals.append(model.tree_.terminals)
     mean, error = float(np.mean(right)), float(np.std(right, ddof=1) / np.sqrt(splits))
     return Row(
-        f"accuracy: Auslan, {type(search).__name__}(), depth 6",
+        f"accuracy, {type(search).__name__}(), depth 6",
         f"≥ {ACCURACY:.3f}",
-        f"{mean:.4f} ± {error:.4f}, {np.mean(terminals):.2f} terminals a formula",
-        f"mean over {splits} stratified 70/30 splits and its standard error; {search.evaluations:,} evaluations a node",
+        f"{mean:.4f} ± {error:.4f}",
+        f"mean over {splits} stratified 70/30 splits and its standard error; {search.evaluations:,} evaluations a "
+        f"node; {np.mean(terminals):.2f} terminals a formula",
         met=mean >= ACCURACY,
     )
 
@@ -45,7 +46,7 @@ def _time(panel: Panel, labels: np.ndarray, repeats: int) -> Row:
 
     (best,) = in_turn(repeats, [fit])
     return Row(
-        "one whole tree: Auslan, default settings",
+        "time of one tree, default settings",
         f"< {SECONDS:g} s",
         f"{best:.3f} s",
         f"GrammarTreeClassifier().fit on all {len(panel)} records, once compiled, best of {repeats} seeds",

@@ -45,7 +45,7 @@ def _row(name: str, panel: Panel, grammar: Grammar, labels: ClassLabels, fitness
     assert found.best is not None
     best, proof = min(taken[1:]), found.proof
     return Row(
-        f"exhaustive: two atoms, {name}", f"≤ {TARGET} s", f"{best:.3f} s",
-        f"processor's time, planes included, least of {times}; {proof.formulas:,} formulas covered by {proof.tried:,}; "
+        name, f"≤ {TARGET} s", f"{best:.3f} s",
+        f"processor time, bitsets included, least of {times}; {proof.formulas:,} formulas covered by {proof.tried:,}; "
         f"best fitness {found.best.fitness:.1f}", met=best <= TARGET,
     )  # fmt: skip

@@ -20,19 +20,18 @@ def rows(quick: bool) -> list[Row]:
     said = f"says “{cold['said']}”" if cold["said"] else "**says nothing**"
     return [
         Row(
-            "first fit in a fresh environment: compiling",
+            "compiling at the first fit in a fresh environment",
             f"< {COMPILING:g} s, and says so",
-            f"{cold['compiling']:.1f} s; {said}",
-            f"empty kernel cache, default settings, Auslan, fit and predict ({cold['fit']:.1f} s in all), "
+            f"{cold['compiling']:.1f} s; {'says so' if cold['said'] else '**says nothing**'}",
+            f"{said}; empty kernel cache, default settings, Auslan, fit and predict ({cold['fit']:.1f} s in all), "
             f"imports {cold['imports']:.1f} s; best of {len(runs)}; {cold['kernels']} kernels",
             met=cold["compiling"] < COMPILING and bool(cold["said"]),
         ),
         Row(
-            "the same in the next process, from the cache",
+            "fit and predict in the next process, from the cache",
             f"< {WARM:g} s beyond imports",
             f"{warm['fit']:.2f} s",
-            f"fit and predict; imports {warm['imports']:.1f} s; compiling {warm['compiling']:.2f} s; "
-            f"best of {len(runs)}",
+            f"imports {warm['imports']:.1f} s; compiling {warm['compiling']:.2f} s; best of {len(runs)}",
             met=warm["fit"] < WARM,
         ),
     ]

@@ -35,9 +35,9 @@ def rows(quick: bool) -> list[Row]:
         ours = _best(search(evaluations=EVALUATIONS), seeds)
         in_time = _best(search(evaluations=None, seconds=taken), seeds)
         found += [
-            Row(f"hard2: {search.__name__}, {EVALUATIONS:,} evaluations", f"≤ {target:g}", f"{median(ours):.1f}",
+            Row(f"{search.__name__}, {EVALUATIONS:,} evaluations", f"≤ {target:g}", f"{median(ours):.1f}",
                 how + _span(ours), peer=peer, met=median(ours) <= target),
-            Row(f"hard2: {search.__name__}, as long as DEAP takes, {taken:.2f} s", f"≤ {target_in_time:g}",
+            Row(f"{search.__name__}, as long as DEAP takes, {taken:.2f} s", f"≤ {target_in_time:g}",
                 f"{median(in_time):.2g}", how + _span(in_time), peer=peer, met=median(in_time) <= target_in_time),
         ]  # fmt: skip
     return found + learning_rows(seeds)
@@ -52,8 +52,8 @@ def learning_rows(seeds: range) -> list[Row]:
         ours = _best(search(evaluations=EVALUATIONS), seeds)
         target = "better than chance"
         found.append(
-            Row(f"hard2: {name}, {EVALUATIONS:,} evaluations", target, f"{median(ours):.1f}", how + _span(ours),
-                peer=f"Monte Carlo {median(chance):.1f}, {_span(chance)}", met=median(ours) < median(chance)),
+            Row(f"{name}, {EVALUATIONS:,} evaluations", target, f"{median(ours):.1f}", how + _span(ours),
+                peer=f"Monte Carlo {median(chance):.1f} ({_span(chance)})", met=median(ours) < median(chance)),
         )  # fmt: skip
     return found
 

@@ -62,9 +62,9 @@ def _row(name: str, panel: Panel, labels: np.ndarray) -> Row:
     most = search.evaluations or 0
     times = ", ".join(f"{seconds:.2f}" for _, _, seconds in sums)
     return Row(
-        f"cost of induction, O(m N d): {name}",
+        name,
         "shown",
-        "records searched by level: " + ", ".join(f"{records:,}" for records, _, _ in sums),
+        "records by level: " + ", ".join(f"{records:,}" for records, _, _ in sums),
         f"m = {most:,} evaluations a node, N = {len(panel):,} records; m N by level: "
         + ", ".join(f"{work / (most * len(panel)):.2f}" for _, work, _ in sums)
         + f"; seconds of search by level: {times}; whole tree of {len(model.tree_.nodes)} nodes {whole:.2f} s",

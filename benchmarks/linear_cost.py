@@ -28,7 +28,7 @@ def rows(quick: bool) -> list[Row]:
     told = ", ".join(f"{size:,}: {1e6 * cost:.3g} µs" for size, cost in zip(sizes, costs, strict=True))
     return [
         Row(
-            f"cost of evaluation, {sizes[0]:,} to {sizes[-1]:,} records × {STEPS} steps × {COLUMNS} attributes",
+            f"{sizes[0]:,} to {sizes[-1]:,} records × {STEPS} steps × {COLUMNS} attributes",
             f"linear: slope {LEAST} to {MOST}",
             f"slope {slope:.3f}",
             f"log-log slope of the time a formula, {FORMULAS:,} of depth {DEPTH} a call, best of {repeats}; {told}",

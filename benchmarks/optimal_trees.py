@@ -28,9 +28,9 @@ def rows(quick: bool) -> list[Row]:
     told = "; ".join(f"{cost:,.0f} bits beside {greedy:,.0f}" for cost, greedy, _ in costs)
     return [
         Row(
-            f"optimal tree of two levels, {len(panel):,} encounters, {min(pool for *_, pool in costs)} questions",
+            f"two levels, {len(panel):,} encounters, {min(pool for *_, pool in costs)} questions",
             f"≤ {TARGET:.0f} s, never worse than greedy", f"{max(times):.1f} s, worse in {worse} of {len(costs)}",
-            f"processor's time of the whole fit, searches included, most of {len(times)}; seed by seed: {told}",
+            f"processor time of the whole fit, searches included, most of {len(times)}; seed by seed: {told}",
             met=max(times) <= TARGET and not worse,
         )
     ]  # fmt: skip

@@ -207,33 +207,34 @@ def _said(spoken: Spoken, each: list[str]) -> list[Row]:
     before = sum(_words(plain)) / sum(_words(found))
 
     def row(what: str, measure: Callable[[list[str]], str], how: str) -> Row:
-        told = f"paper's form {measure(paper)}; formulas as they were found {measure(found)}"
-        return Row(f"plain speech: {what}", "0", measure(plain), how, peer=told, met=measure(plain) == "0")
+        how += f"; {measure(found)} in the formulas as they were found"
+        return Row(what, "0", measure(plain), how, peer=f"paper's form {measure(paper)}", met=measure(plain) == "0")
 
     return [
-        Row("plain speech: words a category, by its short description, median · 90th percentile", "30 · 60",
+        Row("words a category (median · 90th percentile), by short descriptions", "30 · 60",
             _spread(_words(spoken.short)),
             "each category by itself, in words that are exact of the training records, or else of every record: "
             f"{sum(a != b for a, b in zip(spoken.short, plain, strict=True))} of {len(plain)} are shorter than the "
-            f"whole; medians of {' → '.join(_ways(spoken))}: {'; '.join(each)}",
-            peer=f"paper's form {_spread(_words(paper))}; formulas as they were found {_spread(_words(found))}",
+            f"whole; medians of {' → '.join(_ways(spoken))}: {'; '.join(each)}; paper's form of "
+            f"the formulas as they were found {_spread(_words(found))}",
+            peer=f"paper's form {_spread(_words(paper))}",
             met=bool(np.all(np.percentile(_words(spoken.short), (50, 90)) <= READ))),
-        Row("plain speech: words a category, by its whole sentence, median · 90th percentile", "",
+        Row("the same, by whole sentences", "",
             _spread(_words(plain)), "each category by itself, in words that are exact of every possible record"),
-        Row("plain speech: words a category in groups, median · 90th percentile", "", _spread(spoken.read),
+        Row("the same, in groups", "", _spread(spoken.read),
             "as all categories are printed together: what several share is said once above them, and its words are "
             "divided among them; another measure than the two above, which tell one category without the others"),
         row("square brackets", lambda said: str(_often(r"\[", said)), "in all categories"),
         row("negated implications", lambda said: str(_often("not for all time, if", said)), "“not for all time, if”"),
         row("“not for all time”", lambda said: str(_often("not for all time", said)), "in all categories"),
-        Row("plain speech: sentences read back to equal answers", "all", f"{spoken.alike} of {total}",
+        Row("sentences read back to equal answers", "all", f"{spoken.alike} of {total}",
             "each category, short and whole, each answer on its way, and each question, on all records",
             peer="paper's form cannot be read", met=not spoken.unlike),
-        Row(f"plain speech: headlines of at most {SHORT} words", "", f"{len(short) / len(plain):.0%} of categories",
+        Row(f"headlines of at most {SHORT} words", "", f"{len(short) / len(plain):.0%} of categories",
             f"{len(short)} of {len(plain)}; {sum(h is not None for h in spoken.headlines)} have a headline at all, and "
             f"{spoken.clear} one that is true of at least 80 % of the members and at most 25 % of the others",
             peer="paper's form has none"),
-        Row("plain speech: words saved", f"≥ {SAVED:.0%}", f"{1 - ratio:.0%}",
+        Row("words saved", f"≥ {SAVED:.0%}", f"{1 - ratio:.0%}",
             "words of all categories against the paper's form of the same formulas; "
             f"{1 - before:.0%} against that of the formulas as they were found", met=ratio <= wanted),
     ]  # fmt: skip
@@ -263,7 +264,7 @@ def _truth(trees: int) -> Row:
         f"every count, share, interval, lift and headline, and every sentence of every record, of {trees:,} random "
         "trees over records with gaps, weights and static columns"
     )
-    what = "plain speech: statements that a naive check refutes"
+    what = "statements that a naive check refutes"
     return Row(what, "0", f"{refuted} of {whole.checked:,}", how, met=not refuted)
 
 
@@ -275,7 +276,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     made = rows(options.quick, options.acasx, options.trees)
-    lines = [(row.what.removeprefix("plain speech: "), row.peer, row.measured, row.how) for row in made]
+    lines = [(row.what.removeprefix(""), row.peer, row.measured, row.how) for row in made]
     if options.json:
         print(json.dumps(lines, ensure_ascii=False, indent=2))
         return

@@ -131,23 +131,24 @@ def _rows(entry: Entry, run: "Run", like: Peer, times: Times, *, repeats: int) -
     """One search against the peer, with planes at hand and without."""
     own, cold, plain, cached = times
     with_planes = Row(
-        f"search: {entry.name}, Auslan root",
+        f"{entry.name}, bitsets at hand",
         f"≥ {entry.target} ×" if entry.target else "",
-        f"{1 / own:,.0f}/s, {run.terminals:.1f} terminals; {run.proposed / run.evaluations / own:,.0f} children/s",
-        f"distinct formulas a second, whole run of {run.evaluations:,} ({run.proposed / run.evaluations:.3g} children "
-        f"proposed for each; both of the first seed), planes made before, best of {repeats} seeds; both: depth "
-        f"{DEPTH}, as many distinct formulas; the peer's atoms are {like.atoms_weight:.2g} times as often as a "
-        f"connective, to make formulas of like size",
+        f"{1 / own:,.0f}/s",
+        f"distinct formulas a second, a whole run of {run.evaluations:,} from {run.proposed / run.evaluations:.3g} "
+        f"children each ({run.proposed / run.evaluations / own:,.0f} children/s; both of the first seed), best of "
+        f"{repeats} seeds; {run.terminals:.1f} terminals a formula. The peer: depth {DEPTH} and as many distinct "
+        f"formulas too, {like.terminals:.1f} terminals, because its atoms are {like.atoms_weight:.2g} times as "
+        f"frequent as a connective; {1 / cached:,.0f}/s if it keeps the answers of atoms, none at first "
+        f"({cached / own:.3g} ×)",
         plain / own,
-        f"NumPy Monte Carlo {1 / plain:,.0f}/s, {like.terminals:.1f} terminals; {1 / cached:,.0f}/s if it keeps the "
-        f"answers of atoms, of which it has none at first ({cached / own:.3g} ×)",
+        f"NumPy Monte Carlo {1 / plain:,.0f}/s",
         plain / own >= entry.target if entry.target else None,
     )
     without = Row(
-        f"search with the making of planes: {entry.name}, Auslan root",
+        f"{entry.name}, bitsets made on the way",
         f"≥ {entry.cold} ×" if entry.cold else "",
         f"{1 / cold:,.0f}/s",
-        "the same with a new engine for each run, as for a tree's first node: its first formulas wait for their planes",
+        "the same with a new engine for each run, as at a tree's root: its first formulas wait for their bitsets",
         plain / cold,
         f"NumPy Monte Carlo {1 / plain:,.0f}/s",
         plain / cold >= entry.cold if entry.cold else None,

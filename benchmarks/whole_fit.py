@@ -66,9 +66,9 @@ def _row(case: Case, repeats: int) -> Row:
         if time.process_time() - begun < best:
             best, working = time.process_time() - begun, watch.seconds
     return Row(
-        f"whole fit beside its kernels: {case.name}", f"≤ {MOST} ×",
+        case.name, f"≤ {MOST} ×",
         f"{best:.2f} s, {len(model.tree_.nodes)} questions",
         f"depth {case.depth}, 20,000 evaluations a node, best of {repeats}; processor time; the kernels draw, breed, "
-        "lower and evaluate, but make no planes", ratio=best / working,
+        "compile and evaluate, but make no bitsets", ratio=best / working,
         peer=f"{working:.2f} s in kernels", met=best / working <= MOST,
     )  # fmt: skip

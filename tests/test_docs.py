@@ -96,12 +96,41 @@ def test_the_readme_tells_of_the_tree_that_the_demo_learns_and_the_pictures_show
     assert tree.outline() in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_design_names_files_that_exist():
-    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:\w+/)*\w+(?:\.py|/))`", text)
-    assert len(named) > 10
-    for file in named:
-        assert (ROOT / "src" / "telltree" / file).exists() or (ROOT / file).exists(), file
+FOR_MAINTAINERS = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+
+
+@pytest.mark.parametrize("path", FOR_MAINTAINERS, ids=name_of)
+def test_documents_for_maintainers_name_files_that_exist(path):
+    named = re.findall(
+        r"`((?:[\w-]+/)*[\w.-]+\.(?:py|toml|lark|md|txt)|(?:[\w-]+/)+)`", path.read_text(encoding="utf-8")
+    )
+    places = (ROOT / "src" / "telltree", ROOT)
+    assert not [file for file in named if not any((place / file).exists() for place in places)]
+
+
+def test_decisions_are_all_listed_under_their_titles():
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"^- (\d+) \[(.*)\]\((.*)\)$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    titles = {path.name: path.read_text(encoding="utf-8").splitlines()[0] for path in folder.glob("0*.md")}
+    assert {file: f"# {number}. {title}" for number, title, file in listed} == titles
+
+
+@pytest.mark.parametrize("page", ["grammar.md", "reference/language.md", "reference/operators.md"])
+def test_every_operator_is_in_the_pages_of_operators(page):
+    from telltree.logic import OPERATORS
+
+    code = " ".join(re.findall(r"`([^`\n]*)`", (ROOT / "docs" / page).read_text(encoding="utf-8")))
+    for operator in OPERATORS:
+        plain = (re.escape(spelling.removesuffix("[]")) for spelling in operator.spellings)
+        end = r"\[" if operator.name.endswith("[]") else r"(?!\w)"
+        assert re.search(rf"(?<!\w)(?:{'|'.join(plain)}){end}", code), operator.name
+
+
+def test_the_benchmark_page_shows_the_stored_figures():
+    written = runpy.run_path(str(ROOT / "benchmarks" / "results.py"))
+    stored = written["Results"].from_json(written["FIGURES"].read_text(encoding="utf-8"))
+    assert written["PAGE"].read_text(encoding="utf-8") == stored.page()
+    assert stored.from_json(stored.as_json()) == stored
 
 
 def test_the_page_of_the_command_line_has_all_verbs():

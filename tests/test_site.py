@@ -32,6 +32,8 @@ def test_every_page_is_built(site):
         folder = page.parent if page.stem in {"README", "index"} else page.with_suffix("")
         assert (site / folder / "index.html").exists(), page
     assert "Semantic Versioning" in (site / "changelog" / "index.html").read_text(encoding="utf-8")
+    assert 'href="../contributing/"' in (site / "architecture" / "index.html").read_text(encoding="utf-8")
+    assert 'href="../architecture/"' in (site / "contributing" / "index.html").read_text(encoding="utf-8")
 
 
 def test_pages_ask_no_server_for_anything(site):
