@@ -18,7 +18,7 @@ from paths import assert_every_path_agrees, garbage_in_memory
 from random_trees import PlainFormulas, draw_tree_case, expected
 from sklearn.base import clone
 from speech_truth import checked, draw_subject, leaf_of, true_of
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, cut, derived, draw_case, draw_columns, panel_of
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, cut, derived, draw_case, draw_columns, panel_of
 from test_data_naming import NUMBERS, TEXTS, everywhere, frame_of
 from test_export_programs import asked, run_module, several_steps
 from test_export_stl import assert_robust
@@ -54,13 +54,13 @@ def evaluation(rng, folder):
     in a search, in shards and in an exported module, whatever memory held before."""
     with garbage_in_memory():
         assert_every_path_agrees(rng, PlainFormulas, 100, folder)
-        assert_every_path_agrees(rng, FormulaEvaluator, 25)
+        assert_every_path_agrees(rng, RandomFormulas, 25)
 
 
 def parts(rng, folder):
     """Random formulas over records cut to a part, in any order, mean what the oracle says, and read back as printed."""
     columns = draw_columns(rng)
-    draw = FormulaEvaluator(rng, columns)
+    draw = RandomFormulas(rng, columns)
     plain = [draw.boolean(rng.randint(1, 5)) for _ in range(10)]
     case = cut(rng, draw_records(rng, columns))
     formulas = [Formula.parse(oracle.text(f, rng), case.panel.schema, functions=FUNCTIONS) for f in plain]
@@ -97,7 +97,7 @@ def proofs(rng, folder):
 def derivations(rng, folder):
     """Derivations of a grammar that says random formulas, evaluated as such, mean what the formulas do."""
     columns = draw_columns(rng)
-    draw = FormulaEvaluator(rng, columns)
+    draw = RandomFormulas(rng, columns)
     plain = [draw.boolean(rng.randint(1, 4)) for _ in range(20)]
     case = draw_records(rng, columns)
     schema = case.panel.schema

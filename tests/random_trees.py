@@ -6,7 +6,7 @@ import math
 import oracle
 from class_trees import class_leaf, class_tree
 from oracle import UNSEEN
-from strategies import STRANGER, Case, Column, FormulaEvaluator, draw_case, draw_columns
+from strategies import STRANGER, Case, Column, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula
 from telltree.tree import Node
@@ -20,7 +20,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
-class PlainFormulas(FormulaEvaluator):
+class PlainFormulas(RandomFormulas):
     """Formulas without user functions, and on request without counts and operators that look back in the record."""
 
     counts = True

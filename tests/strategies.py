@@ -140,7 +140,7 @@ def usable(result, *types):
     return [row for row in OPERATORS if (types, result) in set(row.uses())]
 
 
-class FormulaEvaluator:
+class RandomFormulas:
     """Draws formulas over the columns of a case: every type of expression has its method. Operators are drawn from the
     table, whatever is in it."""
 

@@ -17,7 +17,7 @@ from telltree.grammar.default_language import cuts, roundest
 from telltree.search import GeneticProgramming, MonteCarlo, Scores
 from telltree.search import search as searching
 from telltree.tree.split_search import without_idle_parts
-from telltree.tree.thresholds import centred
+from telltree.tree.thresholds import midpoint_thresholds
 
 PANEL = Panel.from_arrays([np.array([[float(i)], [i + 0.5]]) for i in range(20)], columns=["x"])
 GRAMMAR = Grammar.parse("A ::= F(V)\nV ::= V and V | x < grid(200) | x > grid(200)", PANEL)
@@ -91,7 +91,7 @@ def test_a_formula_that_is_cut_short_answers_as_before(looks):
     turn = itertools.count()
     formulas = FormulaEvaluator(PANEL)
     shorter = without_idle_parts(formula.expression, formulas, lambda: next(turn) >= looks)
-    moved = centred(shorter, formulas, {"x"}, lambda: next(turn) >= looks)
+    moved = midpoint_thresholds(shorter, formulas, {"x"}, lambda: next(turn) >= looks)
     assert Formula(moved)(PANEL).tolist() == formula(PANEL).tolist()
     if not looks:
         assert moved == formula.expression

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree import Formula, Panel, user_function
 from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
@@ -407,7 +407,7 @@ def test_answers_are_those_of_a_plain_loop(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 5) for _ in range(rng.randint(1, 9))])
-    inner = FormulaEvaluator(rng, columns).vector(rng.randint(0, 2))
+    inner = RandomFormulas(rng, columns).vector(rng.randint(0, 2))
     asked = ("F", inner)
     labels = [rng.choice("abc") for _ in case.records]
     answer = ask(case.panel, oracle.text(asked, rng), labels, functions=FUNCTIONS)
@@ -449,7 +449,7 @@ def test_what_was_understood_is_the_same_question(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 5) for _ in range(8)])
-    asked = FormulaEvaluator(rng, columns).boolean(rng.randint(1, 3))
+    asked = RandomFormulas(rng, columns).boolean(rng.randint(1, 3))
     if "'call'" in repr(asked):  # functions that have no words cannot be said
         return
     answer = ask(case.panel, oracle.text(asked, rng))

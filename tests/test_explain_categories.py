@@ -9,7 +9,7 @@ import pytest
 from class_trees import class_leaf, class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula
 from telltree.english import repeats
@@ -190,7 +190,7 @@ def test_clusters_partition_the_records_as_described(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     records = draw_case(rng, columns, [rng.randint(1, 5) for _ in range(rng.randint(1, 70))]).panel
-    tree = class_tree(draw_tree(rng, FormulaEvaluator(rng, columns), records.schema, 3), ("no", "yes"), records.schema)
+    tree = class_tree(draw_tree(rng, RandomFormulas(rng, columns), records.schema, 3), ("no", "yes"), records.schema)
     categories = categorize(tree, records, [rng.choice(("no", "yes")) for _ in range(len(records))])
     assert sorted(np.concatenate([c.positions for c in categories]).tolist()) == list(range(len(records)))
     assert sum(c.coverage for c in categories) == pytest.approx(1.0)

@@ -10,7 +10,7 @@ import pytest
 from class_trees import class_leaf, class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from examples import records
 from telltree import Formula, Panel
@@ -56,7 +56,7 @@ def test_one_count_and_a_constant_are_as_a_naive_loop_has_them(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 9) for _ in range(4)])
-    inner = FormulaEvaluator(rng, columns).vector(rng.randint(0, 2))
+    inner = RandomFormulas(rng, columns).vector(rng.randint(0, 2))
     head, constant = rng.choice(list(COMPARE)), rng.choice((-1, 0, 1, 2, 3, 5, 0.5, 2.5, 60))
     negated = rng.random() < 0.3
     said = (head, ("count", inner), ("number", float(constant)))

@@ -7,7 +7,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree import ask
 from telltree.engine import Formula
@@ -148,7 +148,7 @@ def test_the_sign_of_margins_is_the_truth(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 6) for _ in range(4)])
-    draw = FormulaEvaluator(rng, columns)
+    draw = RandomFormulas(rng, columns)
     for _ in range(3):
         text = oracle.text(draw.boolean(rng.randint(1, 4)), rng)
         formula = Formula.parse(text, case.panel.schema, functions=FUNCTIONS)
@@ -166,7 +166,7 @@ def test_witnesses_witness(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 6) for _ in range(6)])
-    inner = FormulaEvaluator(rng, columns).vector(rng.randint(0, 2))
+    inner = RandomFormulas(rng, columns).vector(rng.randint(0, 2))
     head = rng.choice("FG")
     formula = Formula.parse(oracle.text((head, inner), rng), case.panel.schema, functions=FUNCTIONS)
     steps = decisive_steps(formula, case.panel)

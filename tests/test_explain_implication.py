@@ -9,7 +9,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula, truth_of
 from telltree.explain import redundant, shown
@@ -211,7 +211,7 @@ def test_sound_on_mixed_records_with_functions_and_counts(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     panel = draw_case(rng, columns, [rng.randint(1, 4) for _ in range(100)]).panel
-    draw = FormulaEvaluator(rng, columns)
+    draw = RandomFormulas(rng, columns)
     texts = [oracle.text(draw.boolean(rng.randint(1, 3)), rng) for _ in range(3)]
     pool = [Formula.parse(text, panel.schema, functions=FUNCTIONS) for text in texts]
     chosen = [(rng.choice(pool), rng.random() < 0.7) for _ in range(4)]

@@ -26,7 +26,7 @@ from paths import (
     walked_over_time,
 )
 from random_trees import PlainFormulas
-from strategies import Case, Column, FormulaEvaluator, derived, draw_columns
+from strategies import Case, Column, RandomFormulas, derived, draw_columns
 
 from telltree import Formula, Panel
 from telltree.engine.bitset_layout import TILE
@@ -414,13 +414,13 @@ def test_every_path_agrees_at_every_step(rng, tmp_path_factory):
 @settings(max_examples=30, deadline=None)
 @given(rng=st.randoms(use_true_random=False))
 def test_every_path_agrees_on_functions_of_the_user(rng):
-    assert_every_path_agrees(rng, FormulaEvaluator, 6)
+    assert_every_path_agrees(rng, RandomFormulas, 6)
 
 
 def test_random_windows_reach_the_boundaries_of_blocks():
     """The reason why random formulas once missed a fault: no window that they drew had a multiple of four steps."""
     rng = random.Random(0)
-    draw = FormulaEvaluator(rng, draw_columns(rng))
+    draw = RandomFormulas(rng, draw_columns(rng))
     drawn = [draw.boolean(4) for _ in range(4000)]
 
     def widths(formula):

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import edge_case, garbage_in_memory
-from strategies import FUNCTIONS, Column, derived, draw_columns, panel_of
-from strategies import FormulaEvaluator as RandomFormulas
+from strategies import FUNCTIONS, Column, RandomFormulas, derived, draw_columns, panel_of
 from test_tree_induction import Robustness as NaiveRobustness
 
 from telltree import Formula

@@ -17,7 +17,7 @@ from strategies import (
     PLAIN_FUNCTIONS,
     Case,
     Column,
-    FormulaEvaluator,
+    RandomFormulas,
     cut,
     derived,
     draw_case,
@@ -68,7 +68,7 @@ def assert_over_time(formula, judgement, case):
 def draw_family(rng, formulas, depth=5):
     """Columns, and formulas over them as tuples and as text."""
     columns = draw_columns(rng)
-    draw = FormulaEvaluator(rng, columns)
+    draw = RandomFormulas(rng, columns)
     plain = [draw.boolean(rng.randint(1, depth)) for _ in range(formulas)]
     return columns, plain, [oracle.text(formula, rng) for formula in plain]
 

@@ -1,7 +1,7 @@
 """An engine for a subset of records picks bits, or masks them, instead of comparing numbers, and answers alike."""
 
 import numpy as np
-from golden_estimators import gaps
+from golden_trees import gaps
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -9,7 +9,7 @@ import pytest
 import three_valued
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Case, Column, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Case, Column, RandomFormulas, draw_case, draw_columns
 from three_valued import FALSE, TRUE, UNKNOWN
 
 from telltree import Formula
@@ -28,7 +28,7 @@ def judged(plain, records):
 
 def draw_bounded(rng, columns, number, depth):
     """Formulas without what is refused."""
-    draw = FormulaEvaluator(rng, columns)
+    draw = RandomFormulas(rng, columns)
     drawn = (draw.boolean(rng.randint(1, depth)) for _ in count())
     return list(islice((formula for formula in drawn if not has_absolute_count(formula)), number))
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_evidence import Naive
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula, trace
 from telltree.explain import Robustness
@@ -29,7 +29,7 @@ def drawn(rng, most=7):
     """A panel of some records of unequal lengths, missing values among them, and a formula about it."""
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, most) for _ in range(rng.randint(1, 4))])
-    plain = FormulaEvaluator(rng, columns).boolean(rng.randint(1, 4))
+    plain = RandomFormulas(rng, columns).boolean(rng.randint(1, 4))
     return case, plain, Formula.parse(oracle.text(plain, rng), case.panel.schema, functions=FUNCTIONS)
 
 
@@ -77,7 +77,7 @@ def test_records_are_walked_in_shares_as_they_are_together(monkeypatch):
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 9) for _ in range(60)])
     formula = Formula.parse(
-        oracle.text(FormulaEvaluator(rng, columns).boolean(3), rng), case.panel.schema, functions=FUNCTIONS
+        oracle.text(RandomFormulas(rng, columns).boolean(3), rng), case.panel.schema, functions=FUNCTIONS
     )
     margins = Robustness(case.panel)
     whole = margins.evidence(formula.expression, follow=[formula.expression])

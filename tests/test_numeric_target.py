@@ -26,7 +26,7 @@ from telltree.models.encode import encode
 from telltree.models.export import TARGETS, export_model
 from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html
 from telltree.search import MonteCarlo
-from telltree.tree import MDL, GiniSize, Greedy, Induction, Limits, Node, Tree, TreeSettings, grow
+from telltree.tree import MDL, GiniSize, Greedy, Node, Tree, TreeSettings, grow
 from telltree.tree.class_target import register_target
 from telltree.tree.pruning_path import PruningPath
 from telltree.tree.training import Training
@@ -138,9 +138,9 @@ def test_each_question_is_the_best_of_all_by_a_plain_reckoning(learned, panel, l
 
 @pytest.mark.parametrize("fitness", [MDL(), GiniSize()])
 def test_a_fitness_of_classes_is_refused(panel, labels, fitness):
-    induction = Induction(Grammar.parse(TEXT, panel), MonteCarlo(evaluations=SAID), fitness, Limits(), 1)
+    settings = TreeSettings(MonteCarlo(evaluations=SAID), fitness, seed=1)
     with pytest.raises(SettingsError, match="tells how mixed classes are, and got NumericLabels"):
-        induction.run(panel, labels)
+        grow(panel, labels, Grammar.parse(TEXT, panel), settings)
 
 
 def test_leaves_predict_the_means_of_their_records(tree, panel, y):

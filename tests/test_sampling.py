@@ -16,7 +16,7 @@ from telltree.search import Auto, Exhaustive
 from telltree.search.archive import Archive
 from telltree.tree import GiniSize, objective
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.objective import SplitObjective, budget_weight_of, sample_of
+from telltree.tree.objective import SplitObjective, sample_of, total_impurity
 
 GRAMMAR = Grammar.parse(text_of(GENERIC), SCHEMA)
 
@@ -222,8 +222,8 @@ def test_less_is_sampled_where_less_is_at_stake_but_as_much_is_covered():
 
 
 def test_what_is_at_stake_is_how_much_there_is_to_tell():
-    assert budget_weight_of(labels_of([0] * 50 + [1] * 50)) == pytest.approx(50)
-    assert budget_weight_of(labels_of([0] * 99 + [1])) == pytest.approx(1.98)
+    assert total_impurity(labels_of([0] * 50 + [1] * 50)) == pytest.approx(50)
+    assert total_impurity(labels_of([0] * 99 + [1])) == pytest.approx(1.98)
     panel, _, codes = drawn(7, 200)
     search = Auto(evaluations=2_000, max_depth=4)
     searches = GrammarTreeClassifier(text_of(GENERIC), search, max_depth=2, random_state=0).fit(panel, codes).searches_

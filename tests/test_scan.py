@@ -22,8 +22,8 @@ from telltree.errors import DataError
 from telltree.explain import Robustness, categorize
 from telltree.panel import disk_arrays
 from telltree.panel import panel as panels
+from telltree.scale import out_of_core
 from telltree.search import GeneticProgramming, MonteCarlo
-from telltree.tree import out_of_core
 
 NAMES = {"id": "run", "time": "t", "label": "end"}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_form import judged
-from strategies import Column, FormulaEvaluator, draw_case
+from strategies import Column, RandomFormulas, draw_case
 from test_speech_read import built, types_of
 
 from telltree import Formula
@@ -58,7 +58,7 @@ def test_a_column_named_by_a_keyword_breaks_no_sentence(kind):
             Column("gear", "Boolean"),
             Column("mode", "categorical", ("run", "purge")),
         )
-        case, draw = draw_case(rng, columns, [1, 3, 5]), FormulaEvaluator(rng, columns)
+        case, draw = draw_case(rng, columns, [1, 3, 5]), RandomFormulas(rng, columns)
         for _ in range(6):
             formula = draw.boolean(rng.randint(1, 3))
             if "'call'" in repr(formula):
@@ -96,7 +96,7 @@ def test_all_columns_may_be_named_by_keywords(words, rng):
         Column(word, kind, tuple(rng.sample(words, 2)) if kind == "categorical" else ())
         for word, kind in zip(words, kinds, strict=True)
     )
-    case, formula = draw_case(rng, columns, [1, 3, 5]), FormulaEvaluator(rng, columns).boolean(rng.randint(1, 3))
+    case, formula = draw_case(rng, columns, [1, 3, 5]), RandomFormulas(rng, columns).boolean(rng.randint(1, 3))
     if "'call'" in repr(formula):  # functions that have no words
         return
     sentence, found = said(formula, columns, rng.choice((None, (1.0, "s"))))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_form import judged
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Column, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Column, RandomFormulas, draw_case, draw_columns
 
 from telltree.english import cost, expression_of, plain, question, term_of
 from telltree.english.normal_form import taken_apart
@@ -28,7 +28,7 @@ FEW = (
 )  # fmt: skip
 
 
-class FewValues(FormulaEvaluator):
+class FewValues(RandomFormulas):
     """Formulas over few columns and constants, so that what is said of one signal meets often."""
 
     def boolean_call(self, depth):
@@ -90,7 +90,7 @@ def missing_in(records):
 
 
 def draw_formula(rng, kind, depth=5):
-    columns = draw_columns(rng) if kind is FormulaEvaluator else FEW
+    columns = draw_columns(rng) if kind is RandomFormulas else FEW
     draw = kind(rng, columns)
     return columns, draw, draw.boolean(rng.randint(1, depth))
 
@@ -105,7 +105,7 @@ def said(e, formula, records, missing, columns):
     return found, answers
 
 
-@pytest.mark.parametrize("kind", [FormulaEvaluator, FewValues, ManyCounts])
+@pytest.mark.parametrize("kind", [RandomFormulas, FewValues, ManyCounts])
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_ten_thousand_random_cases_agree(seed, kind):
     rng = random.Random(seed)
@@ -119,7 +119,7 @@ def test_ten_thousand_random_cases_agree(seed, kind):
 
 
 @settings(max_examples=150)
-@given(st.randoms(use_true_random=False), st.sampled_from([FormulaEvaluator, FewValues]))
+@given(st.randoms(use_true_random=False), st.sampled_from([RandomFormulas, FewValues]))
 def test_small_cases_agree(rng, kind):
     columns, _, formula = draw_formula(rng, kind, depth=3)
     records = draw_case(rng, columns, [rng.randint(1, 3) for _ in range(2)]).records
@@ -127,7 +127,7 @@ def test_small_cases_agree(rng, kind):
         said(expression(formula, columns), formula, records, missing, columns)
 
 
-@pytest.mark.parametrize("kind", [FormulaEvaluator, FewValues])
+@pytest.mark.parametrize("kind", [RandomFormulas, FewValues])
 @pytest.mark.parametrize("seed", range(3))
 def test_plain_is_plain_already(seed, kind):
     rng = random.Random(seed)
@@ -162,7 +162,7 @@ def test_a_question_is_the_formula_or_its_complement(seed):
             assert cost(term_of(asked, missing)) <= min(cost(term_of(side, missing)) for side in (e, negated))
 
 
-@pytest.mark.parametrize("kind", [FormulaEvaluator, FewValues, ManyCounts])
+@pytest.mark.parametrize("kind", [RandomFormulas, FewValues, ManyCounts])
 @pytest.mark.parametrize("seed", range(3))
 def test_boolean_vectors_agree_at_every_step(seed, kind):
     rng = random.Random(seed)

@@ -8,7 +8,7 @@ import sys
 import oracle
 import pytest
 from oracle_form import judged
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.english import term_of
 from telltree.english.read import read
@@ -119,7 +119,7 @@ def test_ten_thousand_random_formulas_answer_alike(seed):
     rng = random.Random(seed)
     for _ in range(FAMILIES):
         columns = draw_columns(rng)
-        schema, types, draw = draw_schema(rng, columns), types_of(columns), FormulaEvaluator(rng, columns)
+        schema, types, draw = draw_schema(rng, columns), types_of(columns), RandomFormulas(rng, columns)
         case = draw_case(rng, columns, [1, 2, 4])
         for _ in range(FORMULAS):
             formula = draw.boolean(rng.randint(1, 4))

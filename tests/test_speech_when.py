@@ -9,7 +9,7 @@ import oracle
 import pandas as pd
 import pytest
 from strategies import Column as Plain
-from strategies import FormulaEvaluator
+from strategies import RandomFormulas
 
 import telltree
 from telltree import Formula, GrammarTreeClassifier, Panel
@@ -180,7 +180,7 @@ def test_each_meaning_has_its_words_and_is_read_back(text, step, words):
     assert english(found, SCHEMA, (), step=step) == words
 
 
-class Timely(FormulaEvaluator):
+class Timely(RandomFormulas):
     """Formulas that speak of time and change more than of anything else."""
 
     def boolean_call(self, depth):

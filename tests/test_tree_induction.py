@@ -13,7 +13,7 @@ from engines import engine_for
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle_form import judged
-from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula
 from telltree.engine.population import PopulationEvaluator
@@ -420,7 +420,7 @@ def test_margins_agree_with_the_plain_ones(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.choice((1, 2, 3, 5)) for _ in range(rng.choice((1, 4, 12)))])
-    draw = FormulaEvaluator(rng, columns)
+    draw = RandomFormulas(rng, columns)
     formulas = [draw.boolean(rng.randint(1, 4)) for _ in range(25)]
     texts = [oracle.text(formula, rng) for formula in formulas]
     parsed = [Formula.parse(text, case.panel.schema, functions=FUNCTIONS).expression for text in texts]
