@@ -69,7 +69,7 @@ def test_one_record_is_explained(pumps):
     assert "first held at 2 s (step 1): pressure is 2.5 bar" in explained
     found = json.loads(good("ask", pumps, "F(pressure < 2.8)", *keys, "--explain", "b", "--json"))["explain"]
     assert (found["record"], found["holds"], found["step"], found["time"]) == ("b", False, 0, 0.0)
-    assert found["margin"] < 0
+    assert found["robustness"] < 0
     assert found["english"] == "pressure is never below 2.8"
     bad(3, "ask", pumps, "F(pressure < 2.8)", *keys, "--explain", "e", says="there is no record 'e'")
 

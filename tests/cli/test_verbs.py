@@ -534,7 +534,7 @@ def test_the_best_small_tree_is_found_and_what_is_proved_is_told_and_shown(folde
         proved
     )
     assert json.loads(good(*flights, "--growth", "look-ahead", "--growth-pool", "20", "--json"))["leaves"] > 1
-    bad(2, *flights, "--growth-pool", "20", says="--growth-pool is for --growth optimal or look-ahead, not for greedy")
+    bad(2, *flights, "--growth-pool", "20", says="--growth-pool is for --growth look-ahead or optimal, not for greedy")
     bad(2, *flights, "--growth", "optimal", "--growth-pool", "0", says="pool must be a whole number of at least 1")
 
 

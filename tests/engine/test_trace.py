@@ -68,7 +68,7 @@ def test_some_records_are_walked_as_all_are(seed):
     everyone = margins.evidence(formula.expression)
     chosen = [rng.randrange(len(case.panel)) for _ in range(5)]
     some = margins.evidence(formula.expression, chosen)
-    for name in ("truth", "margins", "steps"):
+    for name in ("truth", "robustness", "steps"):
         assert getattr(some, name).tolist() == getattr(everyone, name)[chosen].tolist()
     assert [some.distance(k) for k in range(5)] == [everyone.distance(i) for i in chosen]
 

@@ -50,7 +50,7 @@ def test_settings_are_set_one_by_one_and_parts_are_not_changed():
     model = GrammarTreeClassifier(search=search, criterion=fitness)
     model.set_params(search__evaluations=9, search__max_depth=4, criterion__w2=0.5)
     assert model.search == MonteCarlo(evaluations=9, max_depth=4)
-    assert model.fitness == GiniSize(w2=0.5)
+    assert model.criterion == GiniSize(w2=0.5)
     assert (search, fitness) == (MonteCarlo(evaluations=7), GiniSize())
     model.set_params(search=FEW, search__keep=2)
     assert model.search == MonteCarlo(evaluations=300, keep=2)

@@ -251,7 +251,7 @@ def test_settings_of_every_step_can_be_searched(cube):
     features = TemporalFeatures(tree=tree(criterion=GiniSize()))
     maker = PanelMaker(layout="records, columns, steps")
     pipe = Pipeline([("panel", maker), ("features", features), ("model", LogisticRegression())])
-    grid = {"features__tree__max_depth": [1, 3], "features__margins": [False, True], "model__C": [1.0]}
+    grid = {"features__tree__max_depth": [1, 3], "features__robustness": [False, True], "model__C": [1.0]}
     found = GridSearchCV(pipe, grid, cv=2, error_score="raise", n_jobs=2).fit(X, y)
     assert found.predict(X).shape == (40,)
     assert found.best_score_ > 0.5

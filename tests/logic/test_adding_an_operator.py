@@ -190,7 +190,7 @@ def test_a_toy_is_known_to_everyone_and_then_forgotten(toy, case, tmp_path):
             asked = Asked(plain, case)
             asked.check_text()
             asked.check_engine()
-            asked.check_margins()
+            asked.check_robustness()
             asked.check_decisive_steps()
             asked.check_english()
             asked.check_implication()

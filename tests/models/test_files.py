@@ -93,7 +93,7 @@ def test_a_loaded_model_is_the_model(name, panel, labels, tmp_path):
     assert list(map(str, loaded.categories(panel, labels))) == list(map(str, model.categories(panel, labels)))
     assert loaded.feature_names_in_.tolist() == model.feature_names_in_.tolist()
     assert (loaded.n_features_in_, loaded.interrupted_, loaded.searches_) == (4, False, {})
-    given = {**model.get_params(), "n_jobs": None, "progress": None}
+    given = {**model.get_params(), "n_jobs": None, "callback": None}
     if name == "generator":
         given["random_state"] = None
     assert loaded.get_params() == given
@@ -108,7 +108,7 @@ def test_a_loaded_model_can_be_fitted_again(name, panel, labels, tmp_path):
 
 
 def test_no_parameter_is_forgotten():
-    left_out = {"n_jobs", "progress"}
+    left_out = {"n_jobs", "callback"}
     assert set(Settings.model_fields) == set(GrammarTreeClassifier().get_params(deep=False)) - left_out
 
 

@@ -10,8 +10,10 @@ from tests.support.strategies import panel_of
 
 from telltree import user_function
 from telltree.estimators import load
+from telltree.models.document import VERSION
 
 GOLDEN = Path(__file__).parent / "golden"
+VERSIONS = range(1, VERSION + 1)
 RECORDS = (
     {"speed": [3.0, 1.0], "height": [4.0, 0.0], "on": [False, False], "mode": ["up", "up"]},
     {"speed": [0.0], "height": [0.0], "on": [True], "mode": ["down"]},
@@ -39,33 +41,36 @@ def panel():
     ("name", "labels", "clusters", "english"),
     [
         (
-            "mixed-1",
+            "mixed",
             [1, 0, 2, 0, 0],
             [4, 2, 3, 5, 2],
             "“now and then, mode is down”; and the thing is on at 2 or more steps",
         ),
         (
-            "functions-1",
+            "functions",
             ["<b>", "<b>", "größer", "<b>", "größer"],
             [3, 4, 2, 3, 2],
             "at some point “speed is wild while on is true”; and at some point double of height is above 6",
         ),
     ],
 )
-def test_files_of_earlier_versions_say_the_same(name, labels, clusters, english):
-    model = load(GOLDEN / f"{name}.json", functions=[wild, double])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_files_of_every_version_say_the_same(name, version, labels, clusters, english):
+    model = load(GOLDEN / f"{name}-{version}.json", functions=[wild, double])
     assert model.predict(panel()).tolist() == labels
     assert model.apply(panel()).tolist() == clusters
     assert model.rules()[0].english == english
 
 
-def test_a_leaf_of_an_earlier_version_says_the_same():
-    model = load(GOLDEN / "leaf-1.json")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_leaf_of_every_version_says_the_same(version):
+    model = load(GOLDEN / f"leaf-{version}.json")
     assert model.predict([[0, 0], [3, 4]]).tolist() == [True, True]
     assert model.predict_proba([[0, 0]]).tolist() == [[0.375, 0.625]]
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
-def test_files_are_written_again_to_the_same_bytes(path, tmp_path):
+def test_files_are_written_again_to_the_bytes_of_this_version(path, tmp_path):
     load(path, functions=[wild, double]).save(tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+    latest = path.with_name(f"{path.stem.partition('-')[0]}-{VERSION}.json")
+    assert (tmp_path / "again.json").read_bytes() == latest.read_bytes()

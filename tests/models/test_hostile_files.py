@@ -159,7 +159,7 @@ def test_damage_is_named_with_its_place(loaded, content, change, match):
     refused(loaded, changed(content, change), match)
 
 
-@pytest.mark.parametrize("version", [2, 17, 10**40])
+@pytest.mark.parametrize("version", [3, 17, 10**40])
 def test_newer_files_ask_for_a_newer_telltree(loaded, content, version):
     with pytest.raises(ModelVersionError, match="upgrade telltree"):
         loaded(changed(content, lambda document: document.update(version=version, more="than we know")))

@@ -46,11 +46,11 @@ def test_the_version_is_the_installed_one():
 
 
 def test_every_search_is_in_the_table_and_public():
-    from telltree import search as room
+    from telltree import search as package
     from telltree.search import SEARCHES, Search
 
-    for module in pkgutil.iter_modules(room.__path__):  # searches are loaded when they are first used
-        importlib.import_module(f"{room.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(package.__path__):  # searches are loaded when they are first used
+        importlib.import_module(f"{package.__name__}.{module.name}")
     own = {search for search in Search.__subclasses__() if search.__module__.startswith("telltree.search.")}
     assert {search.load() for search in SEARCHES.values()} == own
-    assert all(getattr(telltree, search.name) is search.load() for search in SEARCHES.values())
+    assert all(getattr(package, search.name) is search.load() for search in SEARCHES.values())

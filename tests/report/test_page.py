@@ -332,7 +332,7 @@ def test_defaults_of_the_search_are_told_in_full():
     model = GrammarTreeClassifier(max_depth=1, random_state=0).fit(panel, y)
     text = Page(report_html(model, panel, y)).text
     assert "Auto(evaluations=100000" in text
-    assert "Bits(price=0.5" in text
+    assert "MDL(price=0.5" in text
 
 
 def test_the_data_are_told_by_class(plain):

@@ -1,6 +1,7 @@
 """The number of nodes of the derivation tree, the paper's N_e, as the size of formulas."""
 
 import dataclasses
+import json
 import re
 
 import numpy as np
@@ -208,7 +209,7 @@ def test_cross_validation_forests_files_and_checkpoints_count_nodes(records, tmp
     again = GrammarTreeClassifier(PAPER, search, **settings).fit(panel, y, checkpoint=kept)
     assert str(first.tree_) == str(again.tree_) == str(alone.tree_)
     other = GrammarTreeClassifier(PAPER, search, **{**settings, "criterion": GiniSize(w2=0.5)})
-    with pytest.raises(Exception, match="fitness"):
+    with pytest.raises(Exception, match="criterion"):
         other.fit(panel, y, checkpoint=kept)
     alone.save(tmp_path / "model.json")
     loaded = load(tmp_path / "model.json")
@@ -226,11 +227,12 @@ def test_models_of_earlier_versions_counted_terminals(records, tmp_path):
     search = MonteCarlo(evaluations=200)
     model = GrammarTreeClassifier(PAPER, search, criterion=GiniSize(), max_depth=1, random_state=0).fit(panel, y)
     model.save(tmp_path / "model.json")
-    text = (tmp_path / "model.json").read_text()
-    assert '"size": "nodes"' in text
-    (tmp_path / "old.json").write_text(text.replace('"size": "nodes"', '"size": "terminals"'))
-    for name in ("model.json", "old.json"):
-        assert load(tmp_path / name).fitness == GiniSize(size="terminals")
+    found = json.loads((tmp_path / "model.json").read_text())
+    assert found["settings"]["criterion"]["size"] == "terminals"
+    for size, meant in (("nodes", "terminals"), ("derivation nodes", "nodes")):
+        found["settings"]["criterion"]["size"] = size
+        (tmp_path / "old.json").write_text(json.dumps(found | {"version": 1}))
+        assert load(tmp_path / "old.json").criterion == GiniSize(size=meant)
 
 
 @pytest.mark.parametrize("search", [GeneticProgramming(evaluations=1_000), Auto(evaluations=1_000)], ids=["gp", "auto"])
@@ -254,7 +256,7 @@ def test_ties_go_to_the_first_if_asked(records):
             PAPER, MonteCarlo(evaluations=500), criterion=GiniSize(w2=0.0, tolerance=5.0, ties=ties), max_depth=1,
             growth=Greedy(simplify=False), random_state=2,
         ).fit(panel, y)
-        for ties in ("margin", "first")
+        for ties in ("robustness", "first")
     )  # fmt: skip
     assert first.tree_.root.formula.expression == first.searches_[1].best.derivation.expression
     assert first.tree_.root.fitness <= wide.tree_.root.fitness

@@ -106,7 +106,7 @@ def test_a_model_finds_as_many_of_a_class_as_it_was_to(more, noisy, panel, tmp_p
     loaded = load(path)
     assert loaded.tree_ == model.tree_
     assert str(loaded.pruning_path_) == str(model.pruning_path_)
-    assert loaded.recall == {RARE: 0.9}
+    assert loaded.min_recall == {RARE: 0.9}
     loaded.save(path, overwrite=True)
     again = json.loads(path.read_text())
     assert [one["label"] for one in again["floors"]] == [RARE]
