@@ -5,16 +5,14 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.support.browser import opened_browser
+from tests.support.effort import load_profiles
 from tests.support.strategies import Column, panel_of
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".numba_cache"))
 
-# The same examples every time, so that a failure here fails there; kernels compile at their first call.
-settings.register_profile("telltree", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("telltree")
+load_profiles()
 
 
 def mixed_records(number, seed=0):

@@ -11,9 +11,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples
 from tests.support.paths import (
     assert_every_path_agrees,
     by_engine,
@@ -406,13 +407,13 @@ def test_numbers_of_constants_about_what_a_byte_tells_apart(constants):
 # ---- every random formula through every path
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(rng=st.randoms(use_true_random=False))
 def test_every_path_agrees_at_every_step(rng, tmp_path_factory):
     assert_every_path_agrees(rng, PlainFormulas, 6, tmp_path_factory.mktemp("exported"))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(rng=st.randoms(use_true_random=False))
 def test_every_path_agrees_on_functions_of_the_user(rng):
     assert_every_path_agrees(rng, RandomFormulas, 6)

@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import typer
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples
 from tests.support.programs import beside_tests
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, user_function
@@ -302,7 +303,7 @@ def learned(case, path):
     return grow(PANEL, CODED, grammar, tree_settings, Run(checkpoint=checkpoint_store))
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damage_is_one_error(data, kept, tmp_path):
     path, place = tmp_path / "checkpoint", data.draw(st.integers(0, len(kept) - 1))
@@ -350,7 +351,7 @@ def spoilt(array, draw):
 
 
 @pytest.mark.parametrize("case", ["genetic programming", "grammatical evolution", "random constants, centred"])
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_forged_arrays_do_no_harm(case, data, often, tmp_path, forgeries):
     path, content = tmp_path / "checkpoint", forgeries[case]
