@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.support import oracle
-from tests.support.effort import few_fast
+from tests.support.effort import few_fast, share
 from tests.support.oracle_form import judged
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
@@ -437,7 +437,7 @@ def test_any_text_is_read_or_refused(seed, monkeypatch):
         "never x above 3, mode up and pressure “p1” at most 5 at once; and the advisory is always active",
     ]
     understood = 0
-    for _ in range(400):
+    for _ in range(share(400)):
         text = " ".join(rng.choices(WORDS, k=rng.randint(1, 14)))
         if rng.random() < 0.6:
             words = rng.choice(sentences).split(" ")

@@ -119,6 +119,7 @@ def test_temporary_files_need_a_folder_and_the_error_says_which(folder):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_an_install_and_a_cache_that_cannot_be_written_to(folder, tmp_path):
     """The package, its compiled kernels and the home are read-only: it works, and says so where it costs time."""
     copy = tmp_path / "install" / "telltree"
