@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,33 @@ from tests.support.strategies import Column, panel_of
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".numba_cache"))
 
 load_profiles()
+
+MISSING = pytest.StashKey()
+
+
+ALLOWED_SKIPS = re.compile("real data|root may|SCIPY_ARRAY_API|mount|cannot be had")
+"""Reasons to skip a test although everything is installed that can be."""
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--complete", action="store_true", help="fail if a test is skipped for want of a program or package"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if session.config.getoption("complete") and reporter is not None:
+        reasons = {report.longrepr[2] for report in reporter.stats.get("skipped", []) if report.longrepr}
+        session.config.stash[MISSING] = missing = sorted(r for r in reasons if not ALLOWED_SKIPS.search(r))
+        if missing and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for reason in config.stash.get(MISSING, ()):
+        terminalreporter.write_line(f"--complete: {reason}", red=True)
 
 
 def mixed_records(number, seed=0):

@@ -10,11 +10,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-
-from tests.support.effort import few_fast, is_large
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.class_weight import compute_sample_weight
 
+from tests.support.effort import few_fast, is_large
 from tests.support.examples import records
 from tests.support.programs import started
 from tests.support.small_trees import ALL_OF_IT, FEW, TEXT, leaf_with_warning, same, tree
