@@ -55,6 +55,7 @@ for estimator in ESTIMATORS:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     "expect_only_array_outputs" not in inspect.signature(estimator_checks.check_array_api_input).parameters,
     reason="this scikit-learn expects everything that an estimator gives to be an array",

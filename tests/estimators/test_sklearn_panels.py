@@ -164,6 +164,7 @@ def learnt():
     return [*features.get_feature_names_out(), features.transform(panel).tobytes().hex()]
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_how_text_is_hashed():
     script = "import json, test_sklearn_panels as t; print(json.dumps(t.learnt()))"
     environment = os.environ | {"PYTHONHASHSEED": "1", "PYTHONPATH": beside_tests()}

@@ -277,6 +277,7 @@ def test_searches_that_the_paper_does_not_compare_run_if_they_are_named(paper_bu
     assert isinstance(further["auto"].search, Auto)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (REAL / "auslan8").is_dir(), reason="the real data are not beside the project")
 def test_the_real_auslan():
     found = run_experiment("auslan", data=REAL, trials=2, searches=["gp"], jobs=1)

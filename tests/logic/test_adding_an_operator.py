@@ -11,6 +11,7 @@ import pytest
 
 from tests.models.test_export_stl import robustness
 from tests.support import oracle
+from tests.support.effort import share
 from tests.support.everywhere import Asked, formulas_with, lacking, records
 
 from telltree import Formula, Grammar, Panel
@@ -186,7 +187,7 @@ def case():
 def test_a_toy_is_known_to_everyone_and_then_forgotten(toy, case, tmp_path):
     with toy.added() as row:
         assert not lacking()
-        for plain in formulas_with(row, 6):
+        for plain in formulas_with(row, share(6, 2)):
             asked = Asked(plain, case)
             asked.check_text()
             asked.check_engine()
