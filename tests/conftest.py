@@ -1,7 +1,6 @@
-"""How hypothesis runs, and what several files of tests share: panels, a tree to draw, a browser, a cache."""
+"""Profiles of Hypothesis, a check for skipped tests, and fixtures for several files: panels, figures, a browser."""
 
 import os
-import random
 import re
 from pathlib import Path
 
@@ -9,15 +8,14 @@ import pytest
 
 from tests.support.browser import opened_browser
 from tests.support.effort import load_profiles
-from tests.support.strategies import Column, panel_of
+from tests.support.mixed_records import MIXED, mixed_labels, mixed_records
+from tests.support.strategies import panel_of
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".numba_cache"))
 
 load_profiles()
 
 MISSING = pytest.StashKey()
-
-
 ALLOWED_SKIPS = re.compile("real data|root may|SCIPY_ARRAY_API|mount|cannot be had")
 """Reasons to skip a test although everything is installed that can be."""
 
@@ -41,35 +39,6 @@ def pytest_sessionfinish(session):
 def pytest_terminal_summary(terminalreporter, config):
     for reason in config.stash.get(MISSING, ()):
         terminalreporter.write_line(f"--complete: {reason}", red=True)
-
-
-def mixed_records(number, seed=0):
-    """Ragged records of all column types, a few values missing, in plain Python."""
-    rng = random.Random(seed)
-
-    def steps(length, draw):
-        return [None if rng.random() < 0.03 else draw() for _ in range(length)]
-
-    lengths = [rng.randint(1, 6) for _ in range(number)]
-    return [
-        {
-            "speed": steps(length, lambda: round(rng.gauss(0, 2), 2)),
-            "height": steps(length, lambda: float(rng.randrange(5))),
-            "on": steps(length, lambda: rng.random() < 0.3),
-            "mode": steps(length, lambda: rng.choice(("up", "down", "level"))),
-        }
-        for length in lengths
-    ]
-
-
-MIXED = (Column("speed", "real"), Column("height", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
-
-
-def mixed_labels(records):
-    """Three classes that formulas tell apart."""
-    fast = [any(x is not None and x > 2.5 for x in record["speed"]) for record in records]
-    high = [any(h is not None and h >= 4 for h in record["height"]) for record in records]
-    return ["fast" if f else "high" if h else "calm" for f, h in zip(fast, high, strict=True)]
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import MIXED, mixed_records
 from tests.support.effort import few_fast
 from tests.support.examples import records
+from tests.support.mixed_records import MIXED, mixed_records
 from tests.support.small_trees import FEW, tree
 from tests.support.strategies import panel_of
 

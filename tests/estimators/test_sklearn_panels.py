@@ -20,8 +20,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, c
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import estimator_html_repr
 
-from tests.conftest import MIXED, mixed_labels, mixed_records
 from tests.support.effort import examples
+from tests.support.mixed_records import MIXED, mixed_labels, mixed_records
 from tests.support.programs import beside_tests
 from tests.support.strategies import panel_of
 

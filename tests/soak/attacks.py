@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 
-from tests.conftest import MIXED, mixed_records
 from tests.grammar.test_errors import SIGNS, WHOLE, WORDS
 from tests.models.test_export_programs import asked, run_module, several_steps
 from tests.models.test_export_stl import assert_robust
@@ -22,6 +21,7 @@ from tests.panel.test_naming import NUMBERS, TEXTS, everywhere, frame_of
 from tests.search.test_exhaustive import SCOPES, assert_proved
 from tests.support import oracle
 from tests.support.grammar_catalogue import SCHEMA
+from tests.support.mixed_records import MIXED, mixed_records
 from tests.support.model_mutants import mutant as model_mutant
 from tests.support.paths import assert_every_path_agrees, garbage_in_memory
 from tests.support.random_trees import PlainFormulas, draw_tree_case, expected
