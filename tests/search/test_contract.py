@@ -38,7 +38,7 @@ SEARCHES = {kind.__name__: kind() for kind in KINDS} | {
 MOST_TIES = 1_000
 
 
-@pytest.fixture(params=SEARCHES)
+@pytest.fixture(params=few_fast(SEARCHES, len(KINDS)))  # those with settings of the paper are slow
 def search(request):
     """Every search, with its own settings and with the paper's."""
     return SEARCHES[request.param]
