@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.effort import examples, is_large
-from tests.support.paths import (
+from tests.support.evaluation_paths import (
     assert_every_path_agrees,
     by_engine,
     by_formulas,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support import oracle
 from tests.support.effort import examples, few_fast
 from tests.support.engines import engine_for
-from tests.support.paths import every_path
+from tests.support.evaluation_paths import every_path
 from tests.support.strategies import (
     FUNCTIONS,
     PLAIN_FUNCTIONS,

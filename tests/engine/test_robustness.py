@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support import oracle
 from tests.support.effort import examples
-from tests.support.paths import edge_case, garbage_in_memory
+from tests.support.evaluation_paths import edge_case, garbage_in_memory
 from tests.support.strategies import FUNCTIONS, Column, RandomFormulas, derived, draw_columns, panel_of
 from tests.tree.test_induction import Robustness as NaiveRobustness
 

@@ -12,7 +12,7 @@ import pytest
 from tests.models.test_export_stl import robustness
 from tests.support import oracle
 from tests.support.effort import share
-from tests.support.everywhere import Asked, formulas_with, lacking, records
+from tests.support.operator_checks import Asked, formulas_with, lacking, records
 
 from telltree import Formula, Grammar, Panel
 from telltree.engine import truth_of

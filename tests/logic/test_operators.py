@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.effort import share
-from tests.support.everywhere import Asked, formulas_with, lacking, records
+from tests.support.operator_checks import Asked, formulas_with, lacking, records
 
 from telltree.logic import OPERATORS
 from telltree.logic.meaning import LESS, Joins, Makes, MicroOp

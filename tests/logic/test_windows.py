@@ -9,7 +9,7 @@ import pytest
 from tests.support import oracle
 from tests.support.class_trees import class_leaf, class_tree
 from tests.support.effort import few_fast
-from tests.support.everywhere import COLUMNS
+from tests.support.operator_checks import COLUMNS
 from tests.support.strategies import derived, draw_case
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, ask, user_function

@@ -20,10 +20,10 @@ from tests.panel.test_damaged_files import mutant as table_mutant
 from tests.panel.test_naming import NUMBERS, TEXTS, everywhere, frame_of
 from tests.search.test_exhaustive import SCOPES, assert_proved
 from tests.support import oracle
+from tests.support.evaluation_paths import assert_every_path_agrees, garbage_in_memory
 from tests.support.grammar_catalogue import SCHEMA
 from tests.support.mixed_records import MIXED, mixed_records
 from tests.support.model_mutants import mutant as model_mutant
-from tests.support.paths import assert_every_path_agrees, garbage_in_memory
 from tests.support.random_trees import PlainFormulas, draw_tree_case, expected
 from tests.support.speech_truth import checked, draw_subject, leaf_of, true_of
 from tests.support.strategies import (
