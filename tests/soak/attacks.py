@@ -1,4 +1,4 @@
-"""What a soak does to telltree: each attack draws one case by chance, and asserts that nothing about it is wrong.
+"""The attacks of the soak: each draws one random case and asserts that nothing about it is wrong.
 
 Answers are judged by the oracle. Files and texts that were damaged must be read, or refused by one of telltree's own
 errors with a message of readable length; those that ever did otherwise are kept in `corpus/`, by kind.
@@ -83,7 +83,7 @@ def parts(rng, folder):
 
 
 def proofs(rng, folder):
-    """What an exhaustive search proves is what brute force finds, and so is the best tree over a pool."""
+    """An exhaustive search proves what brute force finds, and so does the search for the best tree over a pool."""
     for _ in range(4):
         values = {"on": (True, False, None), "off": (True, False, None)}
         values |= dict.fromkeys(("x", "y"), (0.0, 0.5, 1.0, 2.0, None))
