@@ -30,7 +30,7 @@ from test_tree_optimal import assert_optimal
 
 from telltree import GrammarTreeClassifier, load
 from telltree.engine import Formula, truth_of
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import LONGEST_MESSAGE, DataWarning, TelltreeError
 from telltree.explain import english
 from telltree.grammar import Grammar

@@ -16,7 +16,7 @@ from test_tree_induction import Robustness as JudgedRobustness
 
 import telltree
 from telltree import Formula, export_model
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.explain import Robustness, decisive_steps, english
 from telltree.explain.implication import redundant

@@ -17,8 +17,8 @@ from random_trees import plain_value
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
 from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, windows
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.trace import Walker, signals_of
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables

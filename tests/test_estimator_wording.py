@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from golden_estimators import gaps
+from golden_trees import gaps
 
 from telltree import Grammar, GrammarTreeClassifier
 from telltree.errors import DataWarning

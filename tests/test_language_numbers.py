@@ -11,7 +11,7 @@ import pytest
 from class_trees import class_leaf, class_tree
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, export_model
-from telltree.engine.formulas import signals_of
+from telltree.engine.formula_evaluator import signals_of
 from telltree.errors import DataError, GrammarError, SettingsError
 from telltree.explain import english
 from telltree.explain.evidence import has_moments

@@ -13,8 +13,8 @@ from strategies import FormulaEvaluator as RandomFormulas
 from test_tree_induction import Robustness as NaiveRobustness
 
 from telltree import Formula
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.explain import Robustness
 from telltree.grammar.tables import Tables
 

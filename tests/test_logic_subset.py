@@ -1,14 +1,14 @@
 """An engine for a subset of records picks bits, or masks them, instead of comparing numbers, and answers alike."""
 
 import numpy as np
-from golden_estimators import gaps
+from golden_trees import gaps
 from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, Panel
 from telltree.engine.atoms import Atom
-from telltree.engine.formulas import FormulaEvaluator, signals_of
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator, signals_of
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.tree.backend import LocalBackend
 

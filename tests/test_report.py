@@ -13,7 +13,7 @@ from report_page import Page, data_of
 from sklearn.base import clone
 
 from telltree import Formula, GrammarTreeClassifier, Panel, load
-from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.trace import Walker
 from telltree.errors import DataError, SettingsError
 from telltree.explain import categorize, path_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from test_search_exhaustive import FUNCTIONS, GENERIC, SCHEMA, drawn
 
 from telltree import Grammar, GrammarTreeClassifier
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.search import Auto, Exhaustive
 from telltree.search.archive import Archive

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from golden_estimators import encounters
+from golden_trees import encounters
 from test_search_contract import GRAMMARS, Spy
 
 from telltree import GrammarTreeClassifier

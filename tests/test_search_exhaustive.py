@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, load
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.grammar import templates
 from telltree.logic import user_function

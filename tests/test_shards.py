@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import Column, panel_of
 
 from telltree import Formula, Grammar
-from telltree.engine.formulas import FormulaEvaluator, signals_of
+from telltree.engine.formula_evaluator import FormulaEvaluator, signals_of
 from telltree.scale.out_of_core import Turns
 from telltree.scale.shards import Places, Shard, ShardedBackend, answered
 from telltree.search import Auto, Exhaustive, GeneticProgramming, MonteCarlo

@@ -16,7 +16,7 @@ from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
 
 from telltree.engine import Formula
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_shards import GRAMMAR, drawn_panel, in_shards
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, load
-from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.errors import SettingsError
 from telltree.search import MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, LookAhead, TreeSettings, grow

@@ -121,7 +121,7 @@ class Answers:
     def _worked_out(self, formulas: Sequence[Expression]) -> Iterable[NDArray[np.bool_]]:
         if self._walker.is_soon_done(formulas):
             return [self._walker.walk(formula).truth for formula in formulas]
-        from telltree.engine.formulas import FormulaEvaluator  # loads compiled code
+        from telltree.engine.formula_evaluator import FormulaEvaluator  # loads compiled code
 
         return FormulaEvaluator(self._walker.panel, self._walker.signals).truth(formulas)
 

@@ -10,19 +10,15 @@ from numpy.typing import NDArray
 from telltree.compiled import at, borrowed, kernel
 from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom, AtomFamily
-from telltree.engine.compile_derivations import Absent, LoweringScratch, lower
-from telltree.engine.compile_plain import UNKNOWN, lower_plain
-from telltree.engine.evaluator import CountRequest, Evaluator
-from telltree.engine.instructions import Programs
-from telltree.engine.operands import STEPS
+from telltree.engine.compile import STEPS
+from telltree.engine.evaluator import CountRequest, Evaluator, Source
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
 from telltree.grammar.derivation import Population, expression_at
 from telltree.grammar.normal_form import Rule
 from telltree.grammar.random_streams import GOLDEN, mix
-from telltree.grammar.tables import Tables
+from telltree.grammar.tables import Tables, node_at
 from telltree.logic import Expression, Hole, Number
-from telltree.logic.expression import once_each
 from telltree.logic.meaning import LOOKING, OF_NUMBERS, Mode
 from telltree.panel import Panel
 
@@ -62,7 +58,6 @@ def marks_of(steps: NDArray[np.uint64], valid: NDArray[np.uint64]) -> tuple[byte
 # ---- The engine: populations of derivations in, counts and answers out.
 
 _FEW_ATOMS = 4_096
-_NO_NAMES = np.empty(0, np.uint64)
 
 
 class PopulationEvaluator(Evaluator[Population]):
@@ -82,16 +77,14 @@ class PopulationEvaluator(Evaluator[Population]):
         room: Room = aligned_words,
     ) -> None:
         """`part_of`, `before`, `room`: see `Evaluator`; what it is part of must have the same rules."""
-        codes = set(tables.micro["code"].tolist())
+        codes = set(tables.codes["code"].tolist())
         super().__init__(
             panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=not OF_NUMBERS.isdisjoint(codes),
             looks=not LOOKING.isdisjoint(codes), memory=memory, threads=threads, part_of=part_of, before=before,
             room=room,
         )  # fmt: skip
         self._rules = rules
-        self._tables, self._reading = tables, tables.reading
-        self._absent, self._lacking = Absent.empty(4096), np.empty((4096, 3), np.int64)
-        self._lowering, self._frames = LoweringScratch.empty(0), np.empty((0, 5), np.int64)
+        self._tables, self._code_tables = tables, tables.code_tables
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
         self._marks: tuple[int, dict[int, tuple[bytes, bytes]]] = (0, {})
@@ -115,7 +108,7 @@ class PopulationEvaluator(Evaluator[Population]):
         Conditions with the same marks may stand for each other in every formula.
         """
         everything = np.arange(len(conditions.lengths))
-        if not len(everything) or not self._lower(conditions, everything, STEPS, True):
+        if not len(everything) or not self._compile(conditions, everything, STEPS, True):
             return None
         self._make_registers()
         bitsets, negated = (self._programs.result[everything, k].tolist() for k in (0, 1))
@@ -142,7 +135,7 @@ class PopulationEvaluator(Evaluator[Population]):
         return some, every
 
     def _steps(self, which: NDArray[np.int64], negated: int) -> NDArray[np.uint64]:
-        """The truth at every step of a formula that was lowered, before it is negated."""
+        """The truth at every step of a formula that was compiled, before it is negated."""
         steps = self._run(which, self.layout.masks([]), CountRequest(steps=True)).tally.steps
         return ~steps if negated else steps
 
@@ -152,79 +145,20 @@ class PopulationEvaluator(Evaluator[Population]):
             self._marks = age, {}
         return self._marks[1]
 
-    def _make_room(self, population: Population) -> None:
-        """Have room for the programs of a population; no more than they may need, so that it comes from memory that is
-        in use already: pages that the machine must give anew take longer to get than to fill."""
-        individuals, width = population.rules.shape
-        instructions, codes = int(population.lengths.sum()) * self._codes_per_rule, width * self._codes_per_rule
-        before, room = len(self._programs.size), len(self._programs.values)
-        if individuals > before or instructions > room:
-            self._programs = Programs.empty(
-                max(individuals, before), max(instructions, min(2 * room, individuals * codes))
-            )
-        if codes > len(self._frames):
-            self._lowering, self._frames = LoweringScratch.empty(codes), np.empty((codes, 5), np.int64)
+    def _source(self, formulas: Population) -> Source:
+        rules, constants, lengths, _ = formulas
+        per_rule = self._codes_per_rule
+        return Source(
+            self._code_tables, rules, constants, lengths, int(lengths.sum()) * per_rule, rules.shape[1] * per_rule
+        )
 
-    def _lower(self, formulas: Population, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
-        population = formulas
-        self._make_room(population)
-        forgot = False
-        while True:
-            absent, numbers = self._attempt(population, wanted, mode, simplify)
-            if not len(absent):
-                break
-            if self._add(population, absent, numbers):
-                continue
-            if forgot:
-                return False
-            self._bitsets.forget()
-            forgot = True
-        return True
-
-    def _attempt(
-        self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool
-    ) -> tuple[NDArray[np.uint64], bool]:
-        """Write programs for `wanted`, unless atoms lack planes; returns their names or numbers, and which they are."""
-        rules, constants, lengths, _ = population
-        bitsets, row, others = self._bitsets, 0 if simplify else 1, np.empty(len(wanted), np.int64)
-        self._programs.registers[0] = 1
-        end, lacking, odd = lower_plain(
-            self._tables.rule, self._tables.micro, rules, lengths, wanted, mode, bitsets.numbered[row], self._programs,
-            self._frames, self._lacking, others,
-        )  # fmt: skip
-        if lacking:
-            absent = self._lacking[:lacking, 0].astype(np.uint64)
-            bitsets.numbered[row, absent] = UNKNOWN
-            return absent, True
-        if not odd:
-            return _NO_NAMES, False
-        self._absent.found[0] = 0
-        self._absent.keys[:] = 0
-        lower(
-            self._reading, rules, constants, lengths, others[:odd], mode, bitsets.keys, bitsets.slots[row],
-            self._programs, end, self._lowering, self._absent,
-        )  # fmt: skip
-        return self._absent.name[: self._absent.found[0]], False
-
-    def _add(self, population: Population, absent: NDArray[np.uint64], numbers: bool) -> bool:
-        """Make planes for the atoms that the last attempt found missing; False if they do not fit into memory."""
-        adopted = self._bitsets.adopt(absent, numbers)
-        if adopted is None:
-            return False
-        left = np.flatnonzero(~adopted)
-        if not len(left):
-            return True
-        if not numbers:
-            return self._bitsets.add(self._atoms(population, left))
-        return self._bitsets.add_numbered(absent[left], self._worth_making(population, left))
-
-    def _worth_making(self, population: Population, lacking: NDArray[np.int64]) -> dict[int, AtomFamily]:
-        """The families of the atoms that are lacking; or all that the grammar has, if those are few: a search needs
-        most of them in the end, and a column that is read once is read fastest."""
+    def _numbered_atoms(self, source: Source, which: list[int]) -> dict[int, AtomFamily]:
+        """The families of missing atoms; or all that the grammar has, if those are few: a search needs most of them in
+        the end, and a column that is read once is read fastest."""
         if self._tables.atoms[0] <= _FEW_ATOMS:
             rules = [rule for rule, first in enumerate(self._first_atoms[:-1]) if first >= 0]
         else:
-            rules = [population.rules.item(individual, node) for _, individual, node in self._lacking[lacking].tolist()]
+            rules = [source.rules.item(*place) for place in self._missing.numbered[which, 1:].tolist()]
         return {number: family for rule in dict.fromkeys(rules) for number, family in self._family(rule)}
 
     def _family(self, rule: int) -> list[tuple[int, AtomFamily]]:
@@ -263,20 +197,19 @@ class PopulationEvaluator(Evaluator[Population]):
             found.setdefault(rule.symbol, []).append(rule.template)
         return found
 
-    def _atoms(self, population: Population, which: NDArray[np.int64]) -> list[tuple[int, Atom]]:
+    def _named_atoms(self, source: Source, which: list[int]) -> list[tuple[int, Atom]]:
         found = []
-        for name, (individual, node, micro) in zip(
-            self._absent.name[which].tolist(), self._absent.where[which].tolist(), strict=True
-        ):
+        names, places = self._missing.name[which].tolist(), self._missing.named[which].tolist()
+        for name, (individual, node, code) in zip(names, places, strict=True):
             if name not in self._known:
-                constants = population.constants[individual]
-                drawn = constants if len(constants) else np.full(population.rules.shape[1], np.nan)
-                whole, _ = expression_at(self._rules, population.rules[individual], drawn, node)
-                rule = population.rules[individual, node]
-                position = micro - int(self._tables.rule["code_start"][rule])
-                written, e = _counterparts(self._rules[rule].template, whole, position)
-                self._known[name] = Atom.of(e, self.panel.schema)
-                self._note_grid(self._known[name], written)
+                constants = source.constants[individual]
+                drawn = constants if len(constants) else np.full(source.rules.shape[1], np.nan)
+                whole, _ = expression_at(self._rules, source.rules[individual], drawn, node)
+                rule = source.rules[individual, node]
+                position = code - int(self._tables.rule["code_start"][rule])
+                template, atom = node_at(self._rules[rule].template, whole, position)
+                self._known[name] = Atom.of(atom, self.panel.schema)
+                self._note_grid(self._known[name], template)
             found.append((name, self._known[name]))
         return found
 
@@ -287,14 +220,3 @@ class PopulationEvaluator(Evaluator[Population]):
             numbers = sorted(set(self._numbers_of(last.symbol)))
             self.signals.grids[atom.signal] = {number: place for place, number in enumerate(numbers)}
 
-
-def _counterparts(template: Expression, whole: Expression, position: int) -> tuple[Expression, Expression]:
-    """Node number `position` of a template, and what stands there in the `whole`, which fills its holes."""
-    pairs = [(template, whole)]
-    while True:
-        node, filled = map(once_each, pairs.pop())  # as microcode has it
-        if position == 0:
-            return node, filled
-        position -= 1
-        if node.args:
-            pairs.extend(reversed(list(zip(node.args, filled.args, strict=True))))
