@@ -16,10 +16,10 @@ from class_trees import class_leaf, class_tree
 from random_trees import plain_value
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
-from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, windows
+from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, use_evaluator, windows
 from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.population_evaluator import PopulationEvaluator
-from telltree.engine.trace import Walker, signals_of
+from telltree.engine.trace import Tracer, signals_of
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
@@ -72,20 +72,20 @@ def garbage_in_memory():
 
 @contextmanager
 def _walking(compiled):
-    with patch("telltree.engine.trace._worth_no_compiler", lambda work: not compiled):
+    with use_evaluator("compiled" if compiled else "interpreted"):
         yield
 
 
 def walked(expressions, panel, *, compiled):
     """By the walk, in plain Python or compiled; formulas × records."""
     with _walking(compiled):
-        return np.array([Walker(panel).walk(e).truth for e in expressions]).reshape(len(expressions), len(panel))
+        return np.array([Tracer(panel).trace(e).truth[0] for e in expressions]).reshape(len(expressions), len(panel))
 
 
 def walked_over_time(expression, panel, *, compiled):
     """The same at every step of every record."""
     with _walking(compiled):
-        found = Walker(panel).walk(expression, follow=[expression])
+        found = Tracer(panel).trace(expression, follow=[expression])
     return [found.held(expression, record).tolist() for record in range(len(panel))]
 
 

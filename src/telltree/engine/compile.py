@@ -28,7 +28,18 @@ from telltree.engine.instructions import (
     WORD_AND,
 )
 from telltree.grammar.random_streams import FREE, mix, number_name, place_of, weave
-from telltree.logic.meaning import AHEAD, BEHIND, COUNTED, DUAL, EDGES, OF_NUMBERS, OPERAND_MODES, WINDOWED, MicroOp, Mode
+from telltree.logic.meaning import (
+    AHEAD,
+    BEHIND,
+    COUNTED,
+    DUAL,
+    EDGES,
+    OF_NUMBERS,
+    OPERAND_MODES,
+    WINDOWED,
+    MicroOp,
+    Mode,
+)
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -254,8 +265,11 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
                 ref = 0
             else:
                 step, register = ON_NUMBERS[at(code)], -1 - fresh
-                flags = negated if code == _COUNT or code == _LONGEST else 0
-                flags, negated = np.int64(own.outcomes) if code == _COMPARE else flags, 0
+                if code == _COMPARE:
+                    flags = np.int64(own.outcomes)
+                elif code == _COUNT or code == _LONGEST:
+                    flags = negated
+                negated = 0
             if step != NOTHING:
                 end = _write(steps, end, step, register, first, ref, flags)
             fresh += register == -1 - fresh

@@ -219,4 +219,3 @@ class PopulationEvaluator(Evaluator[Population]):
         if atom.signal not in self.signals.grids and isinstance(last, Hole):
             numbers = sorted(set(self._numbers_of(last.symbol)))
             self.signals.grids[atom.signal] = {number: place for place, number in enumerate(numbers)}
-

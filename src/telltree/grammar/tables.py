@@ -1,7 +1,7 @@
 """A grammar packed into arrays for compiled code, and what each rule means to the engine."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm

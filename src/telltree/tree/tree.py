@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine import Formula, truth_of
-from telltree.engine.formula import check_clock
+from telltree.engine import CompiledFormulas, Formula, truth_of
 from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
 from telltree.logic.operators import AND
@@ -315,7 +314,11 @@ class Tree:
 
     def truth(self, panel: Panel) -> NDArray[np.bool_]:
         """The truth of every node's formula for every record: nodes × records."""
-        return truth_of([node.formula.expression for node in self.nodes], self.aligned(panel))
+        return self._compiled.truth(self.aligned(panel))
+
+    @cached_property
+    def _compiled(self) -> CompiledFormulas:
+        return CompiledFormulas([node.formula.expression for node in self.nodes], self.schema)
 
     def aligned(self, panel: Panel) -> Panel:
         """The records as the tree reads them: with its columns.
@@ -324,7 +327,7 @@ class Tree:
         length.
         """
         self.how_read.check(self.step, panel)
-        check_clock((node.formula.expression for node in self.nodes), self.step, panel)
+        self._compiled.check_time(self.step, panel)
         return panel.aligned(self.schema) if self.nodes else panel
 
     def apply(self, panel: Panel) -> NDArray[np.int64]:
