@@ -13,7 +13,7 @@ from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.trace import Tracer
 from telltree.errors import SettingsError
 
-PANEL, _ = read(np.arange(24.0).reshape(2, 6, 2) % 7, [0, 1], layout="records, steps, columns")
+PANEL, _ = read(np.arange(24.0).reshape(2, 6, 2) % 7, labels=[0, 1], layout="records, steps, columns")
 FORMULAS = [Formula.parse(text, PANEL.schema).expression for text in ("F(x1 > 5)", "G(x2 < 6)", "count(x1 < 3) > 2")]
 
 
@@ -65,7 +65,7 @@ def test_another_name_is_refused_with_the_names_there_are(monkeypatch):
 def test_interpreted_evaluation_loads_no_compiler():
     program = (
         "import sys, numpy as np; from telltree import Formula, read; from telltree.engine import truth_of\n"
-        "panel, _ = read(np.ones((2000, 50, 2)), [0] * 2000, layout='records, steps, columns')\n"
+        "panel, _ = read(np.ones((2000, 50, 2)), labels=[0] * 2000, layout='records, steps, columns')\n"
         "print(truth_of([Formula.parse('F(x1 > 0)', panel.schema).expression], panel).all(), 'numba' in sys.modules)"
     )
     environment = {**os.environ, "TELLTREE_EVALUATOR": "interpreted"}

@@ -36,9 +36,9 @@ _MAKERS = (
     (machine.Tally, "empty"),
     (windows.Looking, "empty"),
     (robustness.RobustnessRegisters, "of"),
-    (trace.Room, "empty"),
+    (trace.TraceMemory, "empty"),
 )
-"""Where compiled code and the walk get memory to work in."""
+"""Where compiled code and traces get memory to work in."""
 
 
 def _fill(array):

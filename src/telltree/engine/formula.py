@@ -120,13 +120,15 @@ class CompiledFormulas:
 
     def truth(self, panel: Panel, tracer: Tracer | None = None) -> NDArray[np.bool_]:
         """The truth of the formulas: formulas × records of a panel with the schema."""
+        if not self.formulas:
+            return np.empty((0, len(panel)), np.bool_)
         if tracer is None:  # signals of a few records of many had better leave out the rows of the others
             tracer = Tracer(panel.alone() if panel.is_small_part else panel)
         if tracer.is_faster(self._parts):
             return tracer.truth(self._parts)
         from telltree.engine.formula_evaluator import FormulaEvaluator  # loads compiled code
 
-        return FormulaEvaluator(panel, tracer.signals).truth(self.formulas)
+        return FormulaEvaluator(tracer.panel, tracer.signals).truth(self.formulas)
 
     def check_time(self, learnt: StepLength | None, panel: Panel) -> None:
         """Raise DataError if the records measure time in another way than those that the formulas were learned from.
