@@ -22,7 +22,7 @@ from strategies import Case, Column, draw_case, draw_columns
 from telltree.engine import Formula
 from telltree.errors import DataWarning, SpeechError
 from telltree.estimators import GrammarTreeClassifier
-from telltree.explain import categorize, rules_table
+from telltree.explain import categorize, outline, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.search import MonteCarlo
 from telltree.tree import Node, Tree
@@ -256,7 +256,7 @@ def _is_times(said, lift):
 
 
 def _check_outline(verdict, tree, records, labels):
-    lines = tree.outline().splitlines()
+    lines = outline(tree).splitlines()
     bare = [re.sub(r"^(?:│   |    )*(?:├─ yes: |└─ no:  )?", "", line) for line in lines]
     verdict.claim(len(bare) == len(tree.nodes) + len(tree.leaves), "outline", *lines)
     homes = [leaf_of(tree, record) for record in records]

@@ -21,7 +21,7 @@ from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.engine.three_valued import settled
 from telltree.english import plain
 from telltree.english.when import UNLESS, asks_what_is_missing
-from telltree.explain import categories_text, categorize, rules_table
+from telltree.explain import categories_text, categorize, outline, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.proportions import wilson
 from telltree.search import MonteCarlo
@@ -216,7 +216,7 @@ def test_what_may_be_open_is_read_back(text):
 def test_a_question_that_asks_what_is_missing_says_so():
     tree = grown(*draw(gaps=0.25)).tree_
     assert any("missing(" in str(node.said) for node in tree.nodes)
-    assert "it is never so" not in tree.outline()
+    assert "it is never so" not in outline(tree)
 
 
 @pytest.mark.parametrize(("subject", "size"), [("x", 1.0), ("x minus 0.5", 0.5)])

@@ -176,7 +176,7 @@ def test_where_nothing_is_missing_the_tree_is_that_of_the_default(language):
     ]
     default, other = trees
     assert str(default.tree_) == str(other.tree_)
-    assert default.tree_.outline(formulas=True) == other.tree_.outline(formulas=True)
+    assert default.outline(formulas=True) == other.outline(formulas=True)
     assert str(default.pruning_path_) == str(other.pruning_path_)
     figures = [[figures_of(node) for node in model.pruning_path_.whole.nodes] for model in trees]
     assert figures[0] == figures[1]
@@ -218,8 +218,8 @@ def test_words_of_a_grammar_are_kept(case, tmp_path):
     model.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     assert again.tree_ == model.tree_
-    assert again.tree_.outline() == model.tree_.outline()
-    assert "it is off" in model.tree_.outline() or "x is small" in model.tree_.outline()
+    assert again.outline() == model.outline()
+    assert "it is off" in model.outline() or "x is small" in model.outline()
 
 
 def test_exports_predict_the_same(case, model, tmp_path):
@@ -247,7 +247,7 @@ def test_a_report_and_a_notebook_tell_it(case, model, tmp_path):
     told = next(node.doubt for node in model.tree_.nodes if node.doubt)
     assert told.split(",")[0] in page
     assert told.split(",")[0] in model._repr_html_()
-    assert told in model.tree_.outline()
+    assert told in model.outline()
 
 
 def test_a_fit_goes_on_from_its_checkpoint(case, model, tmp_path):

@@ -32,7 +32,7 @@ from telltree.estimators.parameters import (
     split_settings,
     with_settings,
 )
-from telltree.explain import Categories, RuleRow, Style, categorize, rules_table
+from telltree.explain import Categories, RuleRow, Style, categorize, outline, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
@@ -509,6 +509,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """The number of training records of each class, in the order of `classes_`."""
         return self._fitted().summary.parts
 
+    def outline(self, *, formulas: bool = False, style: Style = "plain") -> str:
+        """The tree as questions in English, with the prediction of each leaf: `telltree.explain.outline`."""
+        return outline(self.tree_, formulas=formulas, style=style)
+
     def rules(self, *, style: Style = "plain") -> list[RuleRow]:
         """One row per leaf: formula, English, class, and its share of the training records with interval and lift.
 
@@ -522,8 +526,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
         Other options are those of `telltree.report.plot_tree`, such as `text="formula"`.
         """
+        from telltree.report import plot_tree
+
         panel = None if X is None else self._known(X)[1]
-        return self.tree_.plot(panel=panel, y=y, **options)
+        return plot_tree(self.tree_, panel=panel, y=y, **options)
 
     def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write one HTML page about the tree and these records; it also tells how the tree was searched for.

@@ -1,11 +1,9 @@
 """The tree that was learned: small, frozen, and all that prediction needs."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +108,7 @@ class Optimum:
 
 # ---- The tree that was learned: small, frozen, and all that prediction needs.
 
-_BAR = "│   "
+INDENT = "│   "
 
 
 @dataclass(frozen=True)
@@ -478,40 +476,11 @@ class Tree:
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
         return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
 
-    def outline(self, *, formulas: bool = False, style: Literal["plain", "paper"] = "plain") -> str:
-        """The tree as questions in English, with what each leaf predicts and how much there is to it.
-
-        formulas: also show the formula of each question, below it.
-        style: that of `telltree.explain.english`.
-        """
-        from telltree.explain.english import check_style, english  # trees that only predict never speak
-
-        check_style(style)
-
-        def asked(node: Node) -> list[str]:
-            said = english(node.said, self.schema, self.missed_by(node), style=style, step=self.step)
-            below = [str(node.said)] * formulas + [node.doubt] * (node.doubt is not None)
-            return [f"{said}?", *(f"{_BAR}{line}" for line in below)]
-
-        return "\n".join(_drawn(self, asked, _outcome))
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the tree: the matplotlib Figure of `telltree.report.plot_tree(tree, ...)`, whose options this takes."""
-        from telltree.report import plot_tree
-
-        return plot_tree(self, **options)
-
-    def report(self, panel: Panel, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write one HTML page about the tree and these records: `telltree.report.write_report(tree, ...)`."""
-        from telltree.report import write_report
-
-        return write_report(self, panel, y, path, **options)
-
     def __str__(self) -> str:
         def asked(node: Node) -> list[str]:
-            return [str(node.said), *([] if node.doubt is None else [f"{_BAR}{node.doubt}"])]
+            return [str(node.said), *([] if node.doubt is None else [f"{INDENT}{node.doubt}"])]
 
-        return "\n".join(_drawn(self, asked, _mixed))
+        return "\n".join(tree_lines(self, asked, _mixed))
 
     def _repr_html_(self) -> str:
         """For notebooks: the printed tree; a fitted classifier shows it with English."""
@@ -539,26 +508,24 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
         yield from _nodes(node.false)
 
 
-def _outcome(said: Summary) -> str:
-    return "; ".join(filter(None, [f"{said.title}: {said.hits}", said.remark]))
-
-
 def _mixed(said: Summary) -> str:
     return f"{said.title}  ({'; '.join(filter(None, [said.mixed, said.remark]))})"
 
 
-def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Summary], str]) -> Iterator[str]:
-    """The lines of a tree: what each node asks, in one line or more, and what comes out at each leaf."""
+def tree_lines(
+    tree: Tree, question_lines: Callable[[Node], Sequence[str]], outcome: Callable[[Summary], str]
+) -> Iterator[str]:
+    """Yield the lines of a tree: the question of each node, in one line or more, and the outcome at each leaf."""
     numbers = iter(range(1, len(tree.leaves) + 1))
 
     def lines(node: Node | Leaf, first: str, rest: str) -> Iterator[str]:
         if isinstance(node, Leaf):
             yield f"{first}[{next(numbers)}] {outcome(node.summary)}"
             return
-        question, *more = asked(node)
+        question, *more = question_lines(node)
         yield first + question
         yield from (rest + line for line in more)
-        yield from lines(node.true, rest + "├─ yes: ", rest + _BAR)
+        yield from lines(node.true, rest + "├─ yes: ", rest + INDENT)
         yield from lines(node.false, rest + "└─ no:  ", rest + "    ")
 
     return map(visible, lines(tree.root, "", ""))

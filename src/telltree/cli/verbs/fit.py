@@ -260,7 +260,7 @@ def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
     from telltree.estimators.sizes import sizes_told
     from telltree.tree.training import remarks
 
-    put(classifier.tree_.outline(style=style), wrap=True)
+    put(classifier.outline(style=style), wrap=True)
     further = () if classifier.interrupted_ else (sizes_told(classifier),)
     for remark in filter(None, (*remarks(classifier.tree_), *further)):
         put(f"\n{remark}", wrap=True)

@@ -43,7 +43,7 @@ def show(
     """
     from dataclasses import replace
 
-    from telltree.explain import as_records, rules_table, rules_text
+    from telltree.explain import as_records, outline, rules_table, rules_text
     from telltree.explain.categories import groups_text
     from telltree.models import load_model
     from telltree.text import clip
@@ -58,7 +58,7 @@ def show(
     else:
         told = [_telling(rule, tree, style) for rule in rules]
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
-        put(categories if english else f"{tree.outline(style=style)}\n\n{categories}", wrap=True)
+        put(categories if english else f"{outline(tree, style=style)}\n\n{categories}", wrap=True)
         # without the questions, what was unknown of them; floors explain the weights
         for remark in (*doubts(tree), *tree.floors) if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
