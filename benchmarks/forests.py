@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from telltree import GrammarForestClassifier, GrammarTreeClassifier, Panel
 from telltree.datasets import load_acasx, load_auslan, make_encounters
 from telltree.errors import DataWarning
-from telltree.estimators.folds import folds
+from telltree.estimators.cross_validation import folds
 
 Records = tuple[Panel, np.ndarray]
 

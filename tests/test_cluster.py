@@ -20,7 +20,7 @@ from telltree import GrammarForestClassifier, GrammarTreeClassifier, read, scan,
 from telltree.datasets import make_encounters
 from telltree.errors import ClusterError, DataWarning, FunctionError, SettingsError
 from telltree.estimators import cross_validate
-from telltree.estimators.folds import folds
+from telltree.estimators.cross_validation import folds
 from telltree.experiments import run_experiment
 from telltree.scale import checkpoint as keeping
 from telltree.search import GeneticProgramming

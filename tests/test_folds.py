@@ -14,7 +14,7 @@ from strategies import panel_of
 from examples import records
 from telltree.errors import DataError, DataWarning, SettingsError
 from telltree.estimators import Judgement, cross_validate, judge_by_folds, judge_on, load
-from telltree.estimators.folds import folds
+from telltree.estimators.cross_validation import folds
 from telltree.estimators.judgement import (
     LEVELS,
     Summaries,

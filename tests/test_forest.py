@@ -27,7 +27,7 @@ from telltree.estimators import (
     judge_on,
     load,
 )
-from telltree.estimators.folds import folds
+from telltree.estimators.cross_validation import folds
 from telltree.estimators.inputs import read_given
 from telltree.estimators.loading import load_tree
 from telltree.explain.asked import Asked

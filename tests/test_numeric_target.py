@@ -29,7 +29,7 @@ from telltree.search import MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, Induction, Limits, Node, Tree, TreeSettings, grow
 from telltree.tree.class_target import register_target
 from telltree.tree.pruning_path import PruningPath
-from telltree.tree.training import Training
+from telltree.tree.training_facts import TrainingFacts
 
 register_target(KIND, NumericTarget.from_entry)
 TEXT = "Start ::= F(V) | G(V)\nV ::= on | speed {<, >} [-1, 0, 1, 2] | height > [0, 1]"
@@ -86,7 +86,7 @@ def tree(learned, panel):
 
 @pytest.fixture(scope="module")
 def model_file(learned, tree, panel, labels, tmp_path_factory):
-    kept = Training.of(panel, labels, tree, 1)
+    kept = TrainingFacts.of(panel, labels, tree, 1)
     settings = GrammarTreeClassifier().get_params(deep=False)
     grammar = Grammar.parse(TEXT, panel)
     model = Model(

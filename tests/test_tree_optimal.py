@@ -11,6 +11,7 @@ from strategies import Column, panel_of
 
 from telltree import GrammarTreeClassifier, Panel, load
 from telltree.errors import SettingsError
+from telltree.explain.outline import proof_text
 from telltree.report import write_report
 from telltree.search import Exhaustive, MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, LookAhead, Optimal, optimal
@@ -18,7 +19,6 @@ from telltree.tree.branch_and_bound import best_tree
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import TreeCost
 from telltree.tree.look_ahead import Questions, pool_of
-from telltree.tree.training import proved
 from telltree.tree.tree import Optimum
 
 
@@ -234,12 +234,12 @@ def test_the_same_seed_gives_the_same_model_whatever_the_threads(panel, labels, 
 
 def test_what_is_proved_is_told_in_the_report_and_of_a_part_as_of_a_part(panel, labels, tmp_path):
     model = learnt(growth=Optimal(30)).fit(panel, labels)
-    told = proved(model.tree_)
+    told = proof_text(model.tree_)
     assert told.startswith("no tree of up to 2 levels over 30 questions that answer differently costs less than")
     assert f"{1 + 30 * 31**2:,} trees, covered by comparing" in told
     page = write_report(model, panel, labels, tmp_path / "report.html").read_text()
     assert "no tree of up to 2 levels over 30 questions" in page
-    assert proved(model.at(2).tree_).startswith("of a larger tree, of which this one is a part: no tree of")
+    assert proof_text(model.at(2).tree_).startswith("of a larger tree, of which this one is a part: no tree of")
 
 
 def test_a_wide_choice_is_narrowed_by_what_pure_leaves_would_cost():

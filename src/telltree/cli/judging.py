@@ -207,7 +207,7 @@ def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None
     """The folds to judge by; None, with a remark, if there can be none and they were not requested."""
     import numpy as np
 
-    from telltree.estimators.folds import folds
+    from telltree.estimators.cross_validation import folds
 
     number = asked or FOLDS
     try:

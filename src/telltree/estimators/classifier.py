@@ -23,7 +23,7 @@ from telltree.checks import PAPER_DEPTHS, PaperExperiment, is_whole, require_exp
 from telltree.defaults import RANDOM_STATE
 from telltree.engine.three_valued import check_bounds
 from telltree.errors import DataWarning, SettingsError, warn
-from telltree.estimators.folds import Fold, Learn, Validation, folds, probabilities, validate
+from telltree.estimators.cross_validation import Fold, Learn, Validation, folds, probabilities, validate
 from telltree.estimators.inputs import TrainingData, TrainingSet, read_known, read_training_data, remember
 from telltree.estimators.parameters import (
     check_min_recall,
@@ -51,12 +51,12 @@ from telltree.text import counted
 from telltree.tree import MDL, Criterion, GiniSize, GrowthResult, Leaf, Node, NodeProgress, grow
 from telltree.tree.class_target import ClassSummary
 from telltree.tree.criterion import sized_for
-from telltree.tree.growth import OPTIMAL_DEPTH, Greedy, Growth, Optimal, TreeSettings
 from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH, DEFAULT_SEARCH, Interruption, Run
 from telltree.tree.min_recall import with_recall
 from telltree.tree.pruning_path import PruningPath, equals_merged
+from telltree.tree.settings import OPTIMAL_DEPTH, Greedy, Growth, Optimal, TreeSettings
 from telltree.tree.target import Labels
-from telltree.tree.training import Training, fingerprint
+from telltree.tree.training_facts import TrainingFacts, fingerprint
 from telltree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -407,7 +407,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         panel, labels = data.training
         place, tree = self._choose_tree(path, validation, settings)
         tree = with_recall(tree.narrowed(), self.min_recall or {})
-        training = Training.of(panel, labels, tree, settings.seed)
+        training = TrainingFacts.of(panel, labels, tree, settings.seed)
         self.classes_, self.grammar_, self.training_ = data.classes, grammar, training
         # who presses Ctrl-C waits for nothing more, headlines included
         sample = None if result.interrupted else TrainingSample(panel, labels, training.fingerprint)

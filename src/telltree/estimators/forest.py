@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from telltree.errors import SettingsError, warn
 from telltree.estimators.classifier import GrammarTreeClassifier, generator_of, importances
-from telltree.estimators.folds import probabilities
+from telltree.estimators.cross_validation import probabilities
 from telltree.estimators.inputs import TrainingData, TrainingSet, read_known, read_training_data, remember
 from telltree.estimators.parameters import check_forest, check_tree_of_forest
 from telltree.estimators.scorecard import Scorecard
@@ -33,7 +33,7 @@ from telltree.text import counted
 from telltree.tree import Leaf, Node
 from telltree.tree.backend import Backend, LocalBackend
 from telltree.tree.induction import Interruption, Run
-from telltree.tree.training import Training, fingerprint
+from telltree.tree.training_facts import TrainingFacts, fingerprint
 from telltree.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.trees_ = given.classes, tuple(grown.tree for grown in kept.values())
             self.grammar_, self.class_counts_ = setup.grammar, tuple(labels.counts().tolist())
-            self.training_ = Training(panel.schema, seed, fingerprint(panel, labels), missing, {})
+            self.training_ = TrainingFacts(panel.schema, seed, fingerprint(panel, labels), missing, {})
             self.oob_decision_function_: Floats | None = _of_all(given, chances)
             self.out_of_bag_, self.interrupted_ = card, interrupted
             remember(self, X, panel)

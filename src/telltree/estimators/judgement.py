@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from telltree.errors import DataError, DataWarning, warn
-from telltree.estimators.folds import Fold, folds
+from telltree.estimators.cross_validation import Fold, folds
 from telltree.estimators.inputs import record_weights
 from telltree.estimators.scorecard import Scorecard, coded, side_by_side
 from telltree.panel import ColumnType, Panel, check_labels
@@ -19,7 +19,7 @@ from telltree.panel.schema import listed
 from telltree.scale.dask import Cluster
 from telltree.text import counted
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.training import fingerprint
+from telltree.tree.training_facts import fingerprint
 
 if TYPE_CHECKING:
     from telltree.estimators.classifier import GrammarTreeClassifier

@@ -13,7 +13,7 @@ from telltree.grammar import Grammar
 from telltree.logic import UserFunction
 from telltree.panel.schema import listed
 from telltree.search import Search
-from telltree.tree.growth import DEEPEST_OPTIMAL, MOST_TREES, Growth, LookAhead, Optimal
+from telltree.tree.settings import DEEPEST_OPTIMAL, MOST_TREES, Growth, LookAhead, Optimal
 
 # ---- Settings of an estimator's parts, by names such as `search__evaluations`, as scikit-learn writes them.
 

@@ -3,8 +3,8 @@
 from telltree.defaults import FOLDS
 from telltree.estimators.classifier import GrammarTreeClassifier
 from telltree.tree import MDL
-from telltree.tree.growth import Optimal
 from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH
+from telltree.tree.settings import Optimal
 
 INSTEAD = f"cross-validation, cv={FOLDS} or --cv {FOLDS}, chooses by balanced accuracy instead"
 

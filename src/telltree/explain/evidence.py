@@ -97,7 +97,7 @@ class Robustness:
     """Margins over time of Boolean vectors, record by record; positive where the vector is true, else negative.
 
     Distances of reals are in standard deviations of the signal over `reference`, by default the panel itself; all other
-    atoms have ±1. With the training panel as the reference, or what the model kept of it (`training_.spread`), the
+    atoms have ±1. With the training panel as the reference, or what the model kept of it (`training_.deviations`), the
     margins of a record do not depend on the other records. At a step, F and G look from there to the end.
     """
 

@@ -1,4 +1,4 @@
-"""The outline of a tree: its questions in English, one below the other, and the prediction of each leaf."""
+"""A tree as a whole, in English: its outline, its proof, and remarks about it."""
 
 from telltree.explain.english import Style, check_style, english
 from telltree.tree.target import Summary
@@ -23,3 +23,26 @@ def outline(tree: Tree, *, formulas: bool = False, style: Style = "plain") -> st
 
 def _outcome(summary: Summary) -> str:
     return "; ".join(filter(None, [f"{summary.title}: {summary.hits}", summary.remark]))
+
+
+def proof_text(tree: Tree) -> str | None:
+    """Return the proof for the tree as a whole, or else for all its questions; None without one."""
+    if tree.optimum is not None:
+        whole = "" if len(tree.leaves) == tree.optimum.leaves else "of a larger tree, of which this one is a part: "
+        return f"{whole}{tree.optimum}"
+    proofs = [node.proof for node in tree.nodes if node.proof is not None and node.proof.atoms]
+    if not proofs or len(proofs) < len(tree.nodes):
+        return None
+    least = min(proofs, key=lambda proof: (proof.is_all, proof.atoms, not proof.sampled))
+    return f"at every question, {least.told('condition')}{least.beyond and '; ' + least.beyond}"
+
+
+def unknown_answers(tree: Tree) -> list[str]:
+    """Return a sentence for each question that has unknown answers, for places that do not show the questions."""
+    return [f"whether {tree.asks(node)}: {node.doubt}" for node in tree.nodes if node.doubt is not None]
+
+
+def remarks(tree: Tree) -> list[str]:
+    """Return the proof, and the minimum recalls of classes that were reached."""
+    proof = proof_text(tree)
+    return [*([] if proof is None else [proof]), *map(str, tree.floors)]

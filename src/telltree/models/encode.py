@@ -127,7 +127,7 @@ def _common(
             "fingerprint": training.fingerprint,
             "missing": list(training.missing),
             "still": sorted(name for name in still if not schema[name].static),
-            "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.spread.items())],
+            "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.deviations.items())],
             "interrupted": model.interrupted,
             "named": model.named,
         },

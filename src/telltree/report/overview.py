@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError
+from telltree.explain.outline import proof_text
 from telltree.panel import ColumnType, Panel, unusable
 from telltree.panel.dates import duration_text
 from telltree.proportions import wilson
@@ -13,11 +14,10 @@ from telltree.report.subject import Subject, clipped, known_labels, words
 from telltree.search import Search
 from telltree.text import counted, percent
 from telltree.tree.class_target import ClassSummary
-from telltree.tree.growth import Growth
 from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH, DEFAULT_SEARCH
 from telltree.tree.pruning_path import PruningPath, TreeScore
+from telltree.tree.settings import Growth
 from telltree.tree.target import TargetScores
-from telltree.tree.training import proved
 from telltree.tree.tree import Tree
 
 # ---- How well the tree's predictions agree with labels.
@@ -293,7 +293,7 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
         tried = sum(search.evaluations for search in found.values())
         rows.append(("formulas tried", f"{tried:,} in {counted(len(found), 'search', 'searches')}"))
     tree = getattr(fitted, "tree_", None)
-    if tree is not None and (told := proved(tree)):
+    if tree is not None and (told := proof_text(tree)):
         rows.append(("proved", words(told)))
     rows += [("recall", words(floor)) for floor in (() if tree is None else tree.floors)]
     return rows

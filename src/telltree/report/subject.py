@@ -19,7 +19,7 @@ from telltree.logic.operators import AND, IMPLIES, NOT, OR
 from telltree.panel import Column, Panel, Schema
 from telltree.text import counted, visible
 from telltree.tree.target import Labels, Target
-from telltree.tree.training import Training
+from telltree.tree.training_facts import TrainingFacts
 from telltree.tree.tree import Tree
 
 # ---- Text and numbers from data, as they go into the page.
@@ -115,7 +115,7 @@ class Subject:
         return Schema(_told(column, told.get(name)) for name, column in self.panel.schema.items())
 
     @property
-    def training(self) -> Training | None:
+    def training(self) -> TrainingFacts | None:
         """What a classifier kept of the records it was learned from."""
         return _training(self.fitted)
 
@@ -154,17 +154,17 @@ def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
     )
 
 
-def _training(fitted: Any) -> Training | None:
+def _training(fitted: Any) -> TrainingFacts | None:
     kept = getattr(fitted, "training_", None)
-    return kept if isinstance(kept, Training) else None
+    return kept if isinstance(kept, TrainingFacts) else None
 
 
-def _evidence(tree: Tree, panel: Panel, training: Training | None) -> tuple[Evidence, ...]:
+def _evidence(tree: Tree, panel: Panel, training: TrainingFacts | None) -> tuple[Evidence, ...]:
     """All that the page tells of the nodes' formulas, in the standard deviations of training where they are known.
 
     A formula is walked once, whatever the page shows of it, and though several nodes ask for it.
     """
-    robustness = Robustness(panel, None if training is None else training.spread)
+    robustness = Robustness(panel, None if training is None else training.deviations)
     asked = [node.formula.expression for node in tree.nodes]
     found = {e: robustness.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(asked)}
     return tuple(found[e] for e in asked)

@@ -29,11 +29,11 @@ from telltree.panel import Panel
 from telltree.search.archive import Candidate, OfSize, moments
 from telltree.search.search import Proof, Remember, SearchResult
 from telltree.search.state import Given, State, together
-from telltree.tree.growth import TreeSettings
 from telltree.tree.induction import CheckpointStore
+from telltree.tree.settings import TreeSettings
 from telltree.tree.split_search import NodeTask, ShownFormula, Split, SplitResult, SplitSearch
 from telltree.tree.target import Labels
-from telltree.tree.training import fingerprint
+from telltree.tree.training_facts import fingerprint
 from telltree.tree.tree import Leaf
 
 # ---- The result of a search, as plain arrays, and back: finished searches are kept like unfinished ones.

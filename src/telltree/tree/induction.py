@@ -19,7 +19,7 @@ from telltree.search.search import Remember
 from telltree.search.state import State
 from telltree.tree.backend import Backend, LocalBackend
 from telltree.tree.criterion import MDL, sized_for
-from telltree.tree.growth import Greedy, Optimal, TreeSettings
+from telltree.tree.settings import Greedy, Optimal, TreeSettings
 from telltree.tree.split_search import NodeProgress, NodeTask, SplitResult, SplitSearch
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, Tree

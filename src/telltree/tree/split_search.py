@@ -26,9 +26,9 @@ from telltree.search.search import Objective, Remember
 from telltree.search.state import State
 from telltree.tree.backend import Backend
 from telltree.tree.criterion import LARGEST, Criterion, criterion_at, gain_of, prepared
-from telltree.tree.growth import Greedy, LookAhead, TreeSettings
 from telltree.tree.objective import SplitObjective, total_impurity
 from telltree.tree.routing import RoutedFormulas, RoutedObjective, RoutedPopulations
+from telltree.tree.settings import Greedy, LookAhead, TreeSettings
 from telltree.tree.target import Labels
 from telltree.tree.thresholds import Splits, best_thresholds, midpoint_thresholds
 from telltree.tree.tree import Leaf, Node, RunnerUp, Unknown

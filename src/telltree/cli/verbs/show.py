@@ -45,9 +45,9 @@ def show(
 
     from telltree.explain import as_records, outline, rules_table, rules_text
     from telltree.explain.categories import groups_text
+    from telltree.explain.outline import remarks, unknown_answers
     from telltree.models import load_model
     from telltree.text import clip
-    from telltree.tree.training import doubts, remarks
 
     tree = load_model(model, functions_in(functions)).tree
     rules = rules_table(tree, style=style)
@@ -60,7 +60,7 @@ def show(
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
         put(categories if english else f"{outline(tree, style=style)}\n\n{categories}", wrap=True)
         # without the questions, what was unknown of them; floors explain the weights
-        for remark in (*doubts(tree), *tree.floors) if english else remarks(tree):
+        for remark in (*unknown_answers(tree), *tree.floors) if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
 
 
