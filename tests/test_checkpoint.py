@@ -25,7 +25,7 @@ from telltree.scale.checkpoint import Checkpoint
 from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import MDL, GiniSize, Greedy, Optimal, TreeSettings, grow
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 
 
 class Killed(BaseException):
@@ -298,7 +298,7 @@ def learned(case, path):
     grammar = Grammar.parse(setting.get("grammar", PLAIN), PANEL)
     checkpoint_store = Checkpoint(path).tree(0)
     tree_settings = TreeSettings(setting["search"], MDL(), max_depth=2, seed=3)
-    return grow(PANEL, CODED, grammar, tree_settings, Run(checkpoint=checkpoint_store))
+    return grow(PANEL, CODED, grammar, tree_settings, TreeRun(checkpoint=checkpoint_store))
 
 
 @settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -18,7 +18,7 @@ from telltree.search import Auto, Exhaustive, GeneticProgramming, MonteCarlo
 from telltree.tree import MDL, GiniSize, TreeSettings, grow, objective
 from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """
@@ -101,7 +101,7 @@ TARGET = ClassTarget(("a", "b", "c"))
 
 def grown(panel, labels, backend, fitness, search):
     settings = TreeSettings(search, fitness, max_depth=3, movable=frozenset("x"), seed=7)
-    learned = grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, Run(backend or LocalBackend))
+    learned = grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, TreeRun(backend or LocalBackend))
     searches = {
         number: (found.runners_up, [best for best, _ in found.by_size], found.proof)
         for number, found in learned.searches.items()

@@ -15,10 +15,9 @@ from telltree.explain.outline import proof_text
 from telltree.report import write_report
 from telltree.search import Exhaustive, MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, LookAhead, Optimal, optimal
-from telltree.tree.branch_and_bound import best_tree
+from telltree.tree.branch_and_bound import Questions, best_tree, pool_of
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import TreeCost
-from telltree.tree.look_ahead import Questions, pool_of
 from telltree.tree.tree import Optimum
 
 

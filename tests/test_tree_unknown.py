@@ -25,7 +25,7 @@ from telltree.search import GeneticProgramming, MonteCarlo
 from telltree.tree import MDL, Greedy, LookAhead, Node, Optimal, TreeSettings, grow
 from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 
 COLUMNS = (
     Column("x", "real"), Column("y", "real"), Column("b", "Boolean"), Column("c", "categorical", ("up", "down"))
@@ -391,7 +391,7 @@ def test_records_in_shards_grow_the_same_tree(case):
         MonteCarlo(evaluations=150), MDL(), max_depth=2, movable=frozenset("x"), three_valued=True, seed=7
     )
     trees = [
-        grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, Run(backend)).tree
+        grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, TreeRun(backend)).tree
         for backend in (LocalBackend, in_shards([0, 64, 100, 150]))
     ]
     assert trees[0] == trees[1]

@@ -51,7 +51,8 @@ from telltree.text import counted
 from telltree.tree import MDL, Criterion, GiniSize, GrowthResult, Leaf, Node, NodeProgress, grow
 from telltree.tree.class_target import ClassSummary
 from telltree.tree.criterion import sized_for
-from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH, DEFAULT_SEARCH, Interruption, Run
+from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH, DEFAULT_SEARCH, TreeRun
+from telltree.tree.interruption import Interruption
 from telltree.tree.min_recall import with_recall
 from telltree.tree.pruning_path import PruningPath, equals_merged
 from telltree.tree.settings import OPTIMAL_DEPTH, Greedy, Growth, Optimal, TreeSettings
@@ -340,7 +341,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             raise SettingsError("cv has no fold with records both to learn from and to hold out")
         return found
 
-    def _grow(self, training: TrainingSet, grammar: Grammar | None, settings: TreeSettings, run: Run) -> GrowthResult:
+    def _grow(
+        self, training: TrainingSet, grammar: Grammar | None, settings: TreeSettings, run: TreeRun
+    ) -> GrowthResult:
         """The whole tree of these records, with a warning if it is a single leaf."""
         panel, labels = training
         if grammar is None or labels.is_pure:
@@ -372,7 +375,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         simplicity = (self.growth or DEFAULT_GROWTH).simplicity
         return validate(learn, path, *training, folds=parts, simplicity=simplicity, min_recall=self.min_recall or {})
 
-    def _grow_part(self, part: TrainingSet, seed: int, run: Run, grammar: Grammar | None = None) -> GrowthResult:
+    def _grow_part(self, part: TrainingSet, seed: int, run: TreeRun, grammar: Grammar | None = None) -> GrowthResult:
         """The tree of some of the records, without warnings about data, which were given about all."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
@@ -418,7 +421,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- For forests
 
-    def grow_for_forest(self, part: TrainingSet, seed: int, grammar: Grammar | None, run: Run) -> GrowthResult:
+    def grow_for_forest(self, part: TrainingSet, seed: int, grammar: Grammar | None, run: TreeRun) -> GrowthResult:
         """The pruned tree of some of the records. Without a grammar, it has one that suits them."""
         result = self._grow_part(part, seed, run, grammar)
         tree = self._choose_tree(PruningPath.of(result.tree), None, self._settings(part, seed))[1]
@@ -605,7 +608,7 @@ def generator_of(random_state: Any) -> np.random.RandomState:
 def _grow_fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], training: TrainingSet) -> GrowthResult:
     """On a worker: the tree of the training records of a fold."""
     classifier, train, seed = task
-    run = Run(partial(local_backend, threads=classifier.threads))
+    run = TreeRun(partial(local_backend, threads=classifier.threads))
     return classifier._grow_part(training.part(train), seed, run)._replace(searches={})  # which nobody asks for
 
 

@@ -32,7 +32,8 @@ from telltree.search import GeneticProgramming
 from telltree.text import counted
 from telltree.tree import Leaf, Node
 from telltree.tree.backend import Backend, LocalBackend
-from telltree.tree.induction import Interruption, Run
+from telltree.tree.induction import TreeRun
+from telltree.tree.interruption import Interruption
 from telltree.tree.training_facts import TrainingFacts, fingerprint
 from telltree.tree.tree import Tree
 
@@ -96,9 +97,9 @@ class ForestSetup:
             shared = local(panel, classifier.sized(self.grammar), quiet=quiet)
         for number in numbers:
             members, seed = self.draw(number)
-            run = Run(partial(local, quiet=True))
+            run = TreeRun(partial(local, quiet=True))
             if isinstance(shared, LocalBackend):
-                run = Run(partial(_given, shared.part(members)))
+                run = TreeRun(partial(_given, shared.part(members)))
             result = classifier.grow_for_forest(self.training.part(members), seed, self.grammar, run)
             tree, others = self._with_facts_of_all(_bare(result.tree)), self.out_of_bag(number)
             chances = probabilities(tree, panel[others]) if len(others) else np.empty((0, len(tree.target.parts)))

@@ -18,7 +18,8 @@ from telltree.scale.out_of_core import local_backend
 from telltree.text import size_of
 from telltree.tree import NodeProgress
 from telltree.tree.backend import Backend, LocalBackend
-from telltree.tree.induction import NO_CHECKPOINT, CheckpointStore, Interruption, Run
+from telltree.tree.induction import NO_CHECKPOINT, CheckpointStore, TreeRun
+from telltree.tree.interruption import Interruption
 
 T = TypeVar("T")
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -87,15 +88,15 @@ class RunContext:
             self._shared = backend if isinstance(backend, LocalBackend) else None
 
     @contextmanager
-    def of_all(self) -> Iterator[Run]:
+    def of_all(self) -> Iterator[TreeRun]:
         """The run of the tree of all records."""
         with nullcontext() if self._client is None else Cluster(self._client) as cluster:
             shared = self._shared
             local = self._local if shared is None else lambda panel, grammar: shared
             backend = local if cluster is None else cluster.backend
-            yield Run(backend, self._callback, self._store(0))
+            yield TreeRun(backend, self._callback, self._store(0))
 
-    def of_fold(self, number: int, folds: Sequence[Fold]) -> Run:
+    def of_fold(self, number: int, folds: Sequence[Fold]) -> TreeRun:
         """The run of the tree of a fold, by its number from 0, in this process."""
         callback, shared = self._callback, self._shared
         if callback is not None:
@@ -105,9 +106,9 @@ class RunContext:
                 whole(event._replace(fold=(number + 1, len(folds))))
 
         if shared is None:
-            return Run(partial(self._local, quiet=True), callback, self._store(number + 1))
+            return TreeRun(partial(self._local, quiet=True), callback, self._store(number + 1))
         part = shared.part(folds[number][0])
-        return Run(lambda panel, grammar: part, callback, self._store(number + 1))
+        return TreeRun(lambda panel, grammar: part, callback, self._store(number + 1))
 
     def on_workers(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
         """The results of `work(task, shared)` on the cluster, with the numbers of their tasks, as they finish."""

@@ -1,18 +1,26 @@
-"""The best trees over a pool of answers, by branch and bound, on one bit for each answer and record."""
+"""The best trees over a pool of formulas, by branch and bound, on one bit for each answer and record."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, kernel, popcount, small
+from telltree.engine.evaluator import OfPopulations
+from telltree.grammar import Derivation
+from telltree.grammar.derivation import Population
+from telltree.search import SearchResult
+from telltree.tree.criterion import TreeCost
+from telltree.tree.target import Labels
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
-
+Bools = NDArray[np.bool_]
 Words = NDArray[np.uint64]
+_AT_A_TIME = 256
 
 
 class Pool(NamedTuple):
@@ -46,6 +54,160 @@ class Best(NamedTuple):
     """How many splits of a node were compared."""
     left_out: int
     """How many questions were left out, because with them even leaves of one class each would cost too much."""
+
+
+def best_tree(pool: Pool, levels: int, stop: Callable[[], bool] = bool) -> Best | None:
+    """The tree of up to so many levels, 1 to 3, that costs least; None if it was to `stop` before that was known."""
+    tally = np.zeros(2, np.int64)
+    if levels == 1:
+        cost, first = best_split(pool.groups, pool)
+        return Best(cost, _numbered(1, (first,)), len(pool.answers), 0)
+    cost, *found = best_two_levels(pool.groups, pool, np.inf, tally)
+    best = Best(cost, _numbered(1, found), 0, 0)
+    if levels > 2:
+        deeper = _three_levels(pool, best, tally, stop)
+        if deeper is None:
+            return None
+        best = deeper
+    return best._replace(compared=int(tally[0]), left_out=int(tally[1]))
+
+
+def _three_levels(pool: Pool, best: Best, tally: NDArray[np.int64], stop: Callable[[], bool]) -> Best | None:
+    """The best tree of three levels, or `best` if none costs less; the questions that split best are tried first."""
+    yes_floors, no_floors, order = (np.empty(len(pool.prices)) for _ in range(3))
+    _floors(pool, yes_floors, no_floors, order)
+    for a in np.argsort(order, kind="stable").tolist():
+        if stop():
+            return None
+        if not np.isfinite(order[a]):
+            continue  # a side has too few members
+        rest = best.cost - pool.prices[a]
+        if yes_floors[a] + no_floors[a] >= rest:
+            tally[1] += 1
+            continue
+        limit = rest - no_floors[a]
+        yes, *on_yes = best_two_levels(pool.groups & pool.answers[a], pool, limit, tally)
+        if yes >= limit:
+            continue
+        no, *on_no = best_two_levels(pool.groups & ~pool.answers[a], pool, rest - yes, tally)
+        if no < rest - yes:
+            questions = {1: a} | _numbered(2, on_yes) | _numbered(3, on_no)
+            best = best._replace(cost=float(pool.prices[a] + yes + no), questions=questions)
+    return best
+
+
+def _numbered(root: int, found) -> dict[int, int]:
+    """The question of each node, by number as in a heap, given those of a node and of its two sides."""
+    numbers = (root, 2 * root, 2 * root + 1)
+    return {number: int(question) for number, question in zip(numbers, found, strict=False) if question >= 0}
+
+
+def best_ahead(
+    first: Derivation,
+    found: SearchResult,
+    most: int,
+    evaluator: OfPopulations,
+    labels: Labels,
+    *,
+    cost: TreeCost,
+    least: int,
+) -> Derivation | None:
+    """Of `first` and the best that were found, up to `most`, the question that costs least with those below it.
+
+    None if it costs no less than to ask nothing. `first` goes before others that are as good.
+    """
+
+    def truth_of(derivations: Sequence[Derivation]) -> Bools:
+        return evaluator.truth(Population.of(derivations, first.grammar.has_random_constants))
+
+    candidates = list(dict.fromkeys([first, *(one.derivation for one in found.runners_up)]))
+    questions = pooled(candidates, truth_of, most, least)
+    if not questions.derivations:
+        return None
+    pool = pool_of(questions, labels, cost, least)
+    _, best, _, _ = best_two_levels(pool.groups, pool, np.inf, np.zeros(2, np.int64))
+    return None if best < 0 else questions.derivations[best]
+
+
+# ---- The pool: formulas to choose from, each with other answers than the rest.
+
+
+class Questions(NamedTuple):
+    """Some questions and their answers: questions × records."""
+
+    derivations: list[Derivation]
+    truth: Bools
+
+
+def in_turn(lists: Sequence[Sequence[Derivation]]) -> Iterator[Derivation]:
+    """The first of each list, then the second of each, and so on."""
+    for row in zip_longest(*lists):
+        yield from (one for one in row if one is not None)
+
+
+def pooled(
+    candidates: Sequence[Derivation], truth_of: Callable[[Sequence[Derivation]], Bools], most: int, least: int
+) -> Questions:
+    """The first `most` that answer differently, and leave at least so many records on either side.
+
+    Of those that answer alike, whichever side they call true, the shortest of what was looked at is taken.
+    """
+    found: dict[bytes, tuple[Derivation, Bools]] = {}
+    for start in range(0, len(candidates), _AT_A_TIME):
+        some = candidates[start : start + _AT_A_TIME]
+        for derivation, truth in zip(some, truth_of(some), strict=True):
+            yes = int(np.count_nonzero(truth))
+            if min(yes, len(truth) - yes) < max(1, least):
+                continue
+            key = np.packbits(truth ^ truth[0]).tobytes()
+            if key not in found:
+                if len(found) < most:
+                    found[key] = derivation, truth
+            elif len(derivation) < len(found[key][0]):
+                found[key] = derivation, truth
+        if len(found) == most:
+            break
+    return Questions([derivation for derivation, _ in found.values()], np.array([truth for _, truth in found.values()]))
+
+
+def pool_of(questions: Questions, labels: Labels, whole: TreeCost, least: int) -> Pool:
+    """The pool as arrays for compiled code, with the weights of the records."""
+    groups, worth = labels.groups()
+    kinds = len(groups) if worth is None else 0
+    if worth is None:
+        worth = np.eye(len(groups), dtype=np.int64)
+    else:  # members are counted apart: weights may be counted bit by bit
+        groups = [*groups, np.ones(len(labels), np.bool_)]
+        worth = np.vstack([worth, np.zeros((1, worth.shape[1]), np.int64)])
+    counted = np.array([1] * kinds if kinds else [0] * (len(groups) - 1) + [1])
+    whole_records = bool(kinds) and whole.unit == 1
+    return Pool(
+        answers=_words(questions.truth),
+        prices=np.array([whole.price(len(one)) for one in questions.derivations]),
+        groups=_words(np.array(groups)),
+        worth=worth,
+        counted=counted,
+        least=max(1, least),
+        impurity=whole.impurity,
+        unit=whole.unit,
+        logs=_logs(len(labels), worth.shape[1]) if whole_records else np.empty((2, 0)),
+    )
+
+
+def _words(rows: Bools) -> NDArray[np.uint64]:
+    """One bit for each Boolean, 64 to a word."""
+    bytes_of = np.packbits(rows, axis=1, bitorder="little")
+    room = np.zeros((len(rows), -(-bytes_of.shape[1] // 8) * 8), np.uint8)
+    room[:, : bytes_of.shape[1]] = bytes_of
+    return room.view(np.uint64)
+
+
+def _logs(records: int, classes: int) -> NDArray[np.float64]:
+    numbers = range(records + 1)
+    return np.array([[math.lgamma(n + 1 / classes) for n in numbers], [math.lgamma(n + 1.0) for n in numbers]])
+
+
+# ---- Kernels.
 
 
 @small
@@ -193,49 +355,3 @@ def _floors(pool, yes_floors, no_floors, order):
         yes_floors[a] = _least_cost(weights, pool, cheapest)
         _weigh(totals - yes, pool, weights)
         no_floors[a] = _least_cost(weights, pool, cheapest)
-
-
-def best_tree(pool: Pool, levels: int, stop: Callable[[], bool] = bool) -> Best | None:
-    """The tree of up to so many levels, 1 to 3, that costs least; None if it was to `stop` before that was known."""
-    tally = np.zeros(2, np.int64)
-    if levels == 1:
-        cost, first = best_split(pool.groups, pool)
-        return Best(cost, _numbered(1, (first,)), len(pool.answers), 0)
-    cost, *found = best_two_levels(pool.groups, pool, np.inf, tally)
-    best = Best(cost, _numbered(1, found), 0, 0)
-    if levels > 2:
-        deeper = _three_levels(pool, best, tally, stop)
-        if deeper is None:
-            return None
-        best = deeper
-    return best._replace(compared=int(tally[0]), left_out=int(tally[1]))
-
-
-def _three_levels(pool: Pool, best: Best, tally: NDArray[np.int64], stop: Callable[[], bool]) -> Best | None:
-    """The best tree of three levels, or `best` if none costs less; the questions that split best are tried first."""
-    yes_floors, no_floors, order = (np.empty(len(pool.prices)) for _ in range(3))
-    _floors(pool, yes_floors, no_floors, order)
-    for a in np.argsort(order, kind="stable").tolist():
-        if stop():
-            return None
-        if not np.isfinite(order[a]):
-            continue  # a side has too few members
-        rest = best.cost - pool.prices[a]
-        if yes_floors[a] + no_floors[a] >= rest:
-            tally[1] += 1
-            continue
-        limit = rest - no_floors[a]
-        yes, *on_yes = best_two_levels(pool.groups & pool.answers[a], pool, limit, tally)
-        if yes >= limit:
-            continue
-        no, *on_no = best_two_levels(pool.groups & ~pool.answers[a], pool, rest - yes, tally)
-        if no < rest - yes:
-            questions = {1: a} | _numbered(2, on_yes) | _numbered(3, on_no)
-            best = best._replace(cost=float(pool.prices[a] + yes + no), questions=questions)
-    return best
-
-
-def _numbered(root: int, found) -> dict[int, int]:
-    """The question of each node, by number as in a heap, given those of a node and of its two sides."""
-    numbers = (root, 2 * root, 2 * root + 1)
-    return {number: int(question) for number, question in zip(numbers, found, strict=False) if question >= 0}

@@ -7,9 +7,8 @@ import numpy as np
 from telltree.grammar import Derivation
 from telltree.grammar.derivation import Population
 from telltree.tree.backend import Backend
-from telltree.tree.branch_and_bound import best_tree
+from telltree.tree.branch_and_bound import Bools, Questions, best_tree, in_turn, pool_of, pooled
 from telltree.tree.criterion import TreeCost, tree_cost
-from telltree.tree.look_ahead import Bools, Questions, in_turn, pool_of, pooled
 from telltree.tree.split_search import NodeTask, SplitResult, SplitSearch
 from telltree.tree.tree import Leaf, Optimum
 
@@ -17,7 +16,7 @@ Results = dict[int, SplitResult]
 """The results of nodes, by number."""
 
 
-def regrown(greedy: Results, split_search: SplitSearch, backend: Backend) -> tuple[Results, Optimum | None]:
+def optimal_splits(greedy: Results, split_search: SplitSearch, backend: Backend) -> tuple[Results, Optimum | None]:
     """The results of all nodes of the best tree, and the proof that it is the best.
 
     `greedy` and None if nothing was found to choose from, or if Ctrl-C came.

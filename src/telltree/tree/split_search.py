@@ -271,8 +271,8 @@ class SplitSearch:
         self, best: Derivation, found: SearchResult, pool: int, task: NodeTask, here: _NodeContext
     ) -> Derivation | None:
         """The formula of the split that is best together with those below it."""
+        from telltree.tree.branch_and_bound import best_ahead  # few trees are grown so
         from telltree.tree.criterion import tree_cost
-        from telltree.tree.look_ahead import best_ahead  # few trees are grown so
 
         labels = self.labels[task.members]
         cost = tree_cost(self.settings.criterion, self.grammar, self.labels, labels)

@@ -213,7 +213,7 @@ def fit(
     records = read_records(source, data.reading, judge, tree.random_state)
     if data.missing == "unknown":
         _say_how_slow(records.panel)
-    from telltree.tree.induction import Interruption  # loads what learning needs
+    from telltree.tree.interruption import Interruption
 
     cv = None if tree.preset else records.cv
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=cv)
