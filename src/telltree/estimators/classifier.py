@@ -1,14 +1,11 @@
 """GrammarTreeClassifier: a decision tree whose branches are temporal-logic formulas."""
 
 import copy
-import logging
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,23 +20,24 @@ from telltree.checks import PAPER_DEPTHS, PaperExperiment, is_whole, require_exp
 from telltree.defaults import RANDOM_STATE
 from telltree.engine.three_valued import check_bounds
 from telltree.errors import DataWarning, SettingsError, warn
-from telltree.estimators.cross_validation import Fold, Learn, Validation, folds, probabilities, validate
+from telltree.estimators.cross_validation import Fold, Validation, choose_tree, folds, validate
+from telltree.estimators.fitted_tree import TrainingSample, WordedTree, importances, probabilities
 from telltree.estimators.inputs import TrainingData, TrainingSet, read_known, read_training_data, remember
 from telltree.estimators.parameters import (
     check_min_recall,
     check_parameters,
+    effective_parameters,
     settings_of,
     split_settings,
     with_settings,
 )
 from telltree.explain import Categories, RuleRow, Style, categorize, outline, rules_table
-from telltree.explain.headlines import with_headlines
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.grammar.default_language import MANY_SHAPES, SHAPES
 from telltree.grammar.generic_language import PAPER
 from telltree.logic import UserFunction
-from telltree.panel import Panel, Schema, unusable
+from telltree.panel import Panel, unusable
 from telltree.panel.leaks import warn_of_leaks
 from telltree.panel.schema import listed
 from telltree.panel.usable import may_be_missing
@@ -48,28 +46,21 @@ from telltree.scale.out_of_core import local_backend
 from telltree.scale.run_context import RunContext, run_context
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Search
 from telltree.text import counted
-from telltree.tree import MDL, Criterion, GiniSize, GrowthResult, Leaf, Node, NodeProgress, grow
-from telltree.tree.class_target import ClassSummary
+from telltree.tree import Criterion, GiniSize, GrowthResult, Leaf, NodeProgress, grow
 from telltree.tree.criterion import sized_for
 from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH, DEFAULT_SEARCH, TreeRun
-from telltree.tree.interruption import Interruption
 from telltree.tree.min_recall import with_recall
-from telltree.tree.pruning_path import PruningPath, equals_merged
+from telltree.tree.pruning_path import PruningPath
 from telltree.tree.settings import OPTIMAL_DEPTH, Greedy, Growth, Optimal, TreeSettings
-from telltree.tree.target import Labels
-from telltree.tree.training_facts import TrainingFacts, fingerprint
+from telltree.tree.training_facts import TrainingFacts
 from telltree.tree.tree import Tree
 
 if TYPE_CHECKING:
     from telltree.models import Model
 
-logger = logging.getLogger("telltree")
-Floats = NDArray[np.float64]
-
 DEEPEST = 100
 """The largest depth of any tree: trees are nested, and much deeper ones could be neither copied nor pickled."""
 _MOST_THREADS = 256  # results do not depend on their number, and more are of no use
-_EQUALS = 2.0  # a question whose answers predict the same class must be worth this many times its price
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "criterion": DEFAULT_CRITERION, "growth": DEFAULT_GROWTH}
 """The defaults that None stands for, of parameters with settings of their own."""
 _OF_THE_PAPER: Mapping[str, type[GeneticProgramming | GrammaticalEvolution | MonteCarlo]] = {
@@ -207,17 +198,6 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         super().set_params(**{**own, **changed})
         return self
 
-    def _parts(self, given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-        """The parameters that have settings, by name, with the default in place of None."""
-        parts = {name: given.get(name, getattr(self, name)) for name in _DEFAULTS}
-        return {name: _DEFAULTS[name] if part is None else part for name, part in parts.items()}
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
-
     def fit(
         self,
         X: Any,
@@ -247,32 +227,186 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         ) as run:
             data = read_training_data(X, y, sample_weight, self.class_weight)
             check_min_recall(self.min_recall, data.classes)
-            seed = int(generator.randint(2**31 - 1))
-            if self.random_state is None:  # any seed will do, so the checkpoint's does
-                seed = run.resumed_seed(seed)
-            grammar, settings = self._choose_grammar(data), self._settings(data.training, seed)
+            seed = self._seed(generator, run)
+            grammar = self._choose_grammar(data)
+            settings = self._settings(data.training, seed)
             parts = self._folds(data, groups, seed)
             run.require(lambda: description_of(*data.training, grammar, settings, parts))
             if parts is not None and isinstance(self.grammar, Grammar):  # telltree's own languages suit each fold
-                run.share(data.training.panel, self.sized(self.grammar))
+                run.share_bitsets(data.training.panel, self.sized(self.grammar))
             with run.interruption as interruption:
-                with run.of_all() as here:
-                    result = self._grow(data.training, grammar, settings, here)
+                with run.whole_tree() as tree_run:
+                    result = self._grow(data.training, grammar, settings, tree_run)
                 interruption.asked |= result.interrupted
-                path, validation = PruningPath.of(result.tree), None
-                if parts is not None:
-                    validation = interruption.unless_asked(
-                        lambda: self._validate(data.training, path, parts, seed, run)
-                    )
-                    interruption.asked |= validation is None
+                path = PruningPath.of(result.tree)
+                validation = self._validate(data.training, path, parts, seed, run)
                 run.write_checkpoint()
-                result = result._replace(interrupted=interruption.asked)
-                self._keep(data, grammar, settings, (result, path, validation))
+                self._keep(data, grammar, settings, result, path, validation, interrupted=interruption.asked)
                 remember(self, X, data.training.panel)
         return self
 
+    def at(self, leaves: int) -> "GrammarTreeClassifier":
+        """A copy of the model with another tree of the pruning path: the largest with at most this many leaves.
+
+        Nothing is learned again. `pruning_path_` lists what there is to choose from; where none has exactly so many
+        leaves, a warning says which was taken. Leaves that are new have no headline.
+        """
+        self._fitted()
+        if not is_whole(leaves, 1):
+            raise SettingsError(f"leaves must be a whole number of at least 1, got {leaves!r}")
+        place = self.pruning_path_.place_at(leaves)
+        if self.pruning_path_[place].leaves < leaves:
+            warn(_no_such_tree(self.pruning_path_, place, leaves))
+        other = copy.copy(self)
+        other.tree_ = with_recall(self.pruning_path_[place].tree.narrowed(), self.min_recall)
+        other.pruning_path_ = self.pruning_path_.taken(place, other._wording.plain)
+        return other
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each record."""
+        tree, panel = self._known(X)
+        return tree.predict(panel)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
+        tree, panel = self._known(X)
+        return probabilities(tree, panel)
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """The cluster number of each record: leaves from left to right, from 1."""
+        tree, panel = self._known(X)
+        return tree.apply(panel)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """The nodes that each record visits: records × nodes, in preorder, the true child first, including leaves."""
+        tree, panel = self._known(X)
+        return csr_matrix(tree.passes(panel))
+
+    def unknown_path(self, X: Any) -> csr_matrix:
+        """The visited nodes at which each record's answer is unknown; with missing="unknown" only.
+
+        Columns are those of `decision_path`; its sum by rows is how many unknown answers each record meets.
+        """
+        tree, panel = self._known(X)
+        return csr_matrix(tree.unknown(panel))
+
+    def categories(self, X: Any, y: Any = None, *, style: Style = "plain") -> Categories:
+        """Each leaf as a category: its members among the records of X, its formula, and what it says in English.
+
+        Printed together, the conditions that siblings share are said once above them. `style="paper"` tells them in the
+        paper's form, without headlines and short descriptions.
+        """
+        _, panel = self._known(X)
+        return categorize(self.tree_, panel, y, style=style)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The importance of each column of the training records, in their order; see the class."""
+        return importances(self._fitted(), self.training_.schema)
+
+    @property
+    def class_counts_(self) -> tuple[int, ...]:
+        """The number of training records of each class, in the order of `classes_`."""
+        return self._fitted().summary.parts
+
+    def outline(self, *, formulas: bool = False, style: Style = "plain") -> str:
+        """The tree as questions in English, with the prediction of each leaf: `telltree.explain.outline`."""
+        return outline(self.tree_, formulas=formulas, style=style)
+
+    def rules(self, *, style: Style = "plain") -> list[RuleRow]:
+        """One row per leaf: formula, English, class, and its share of the training records with interval and lift.
+
+        `style="paper"` tells them in the paper's form, without headlines and short descriptions.
+        """
+        self._fitted()
+        return rules_table(self.tree_, style=style)
+
+    def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.
+
+        Other options are those of `telltree.report.plot_tree`, such as `text="formula"`.
+        """
+        from telltree.report import plot_tree
+
+        panel = None if X is None else self._known(X)[1]
+        return plot_tree(self.tree_, panel=panel, y=y, **options)
+
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write one HTML page about the tree and these records; it also tells how the tree was searched for.
+
+        Options are those of `telltree.report.write_report`, such as `title` and `held_out=(X_test, y_test)`.
+        """
+        from telltree.report import write_report
+
+        _, panel = self._known(X)
+        match options.get("held_out"):
+            case (kept, labels):
+                options["held_out"] = self._known(kept)[1], labels
+        return write_report(self, panel, y, path, **options)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to one JSON file that holds no code; `telltree.load(path)` reads it."""
+        from telltree.models.encode import save_model
+
+        self._fitted()
+        save_model(self.model(), path, overwrite=overwrite)
+
+    def model(self) -> "Model":
+        """The content of a model file."""
+        from telltree.models import Model
+
+        return Model(
+            tree=self.tree_,
+            pruning_path=self.pruning_path_,
+            grammar=self.grammar_,
+            training=self.training_,
+            interrupted=self.interrupted_,
+            named=hasattr(self, "feature_names_in_"),
+            parameters=effective_parameters(self),
+        )
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree. Its sentences are found when it is first asked for, by the records it was learned from."""
+        self._fitted()
+        return self._wording.tree
+
+    @tree_.setter
+    def tree_(self, tree: Tree) -> None:
+        self._wording = WordedTree(tree)
+
+    @property
+    def threads(self) -> int:
+        """The number of threads that evaluate formulas."""
+        return (os.cpu_count() or 1) if self.n_jobs == -1 else min(self.n_jobs or 1, _MOST_THREADS)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+    def _html_repr(self) -> str:
+        """The representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""
+        return tree_html(self.tree_) if self.__sklearn_is_fitted__() else super()._html_repr()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_wording")
+
+    def _parts(self, given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """The parameters that have settings, by name, with the default in place of None."""
+        parts = {name: given.get(name, getattr(self, name)) for name in _DEFAULTS}
+        return {name: _DEFAULTS[name] if part is None else part for name, part in parts.items()}
+
+    # ---- Learning, in the order of `fit`
+
+    def _seed(self, generator: np.random.RandomState, run: RunContext) -> int:
+        """Draw the seed of the tree. Without a random_state any seed will do, so that of the checkpoint is taken."""
+        seed = int(generator.randint(2**31 - 1))
+        return run.resumed_seed(seed) if self.random_state is None else seed
+
     def _choose_grammar(self, data: TrainingData) -> Grammar | None:
-        """The grammar to search, with a warning if it mentions columns that reveal the class."""
+        """Return the grammar to search; warn if columns that it mentions reveal the class."""
         grammar = self._checked_grammar(data.training)
         if grammar is not None and self._suits_data:
             panel, labels = data.training
@@ -360,20 +494,28 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return result
 
     def _validate(
-        self, training: TrainingSet, path: PruningPath, parts: Sequence[Fold], seed: int, run: RunContext
+        self, training: TrainingSet, path: PruningPath, parts: Sequence[Fold] | None, seed: int, run: RunContext
     ) -> Validation | None:
-        """Try the trees of the pruning path in folds; None if Ctrl-C came."""
+        """Try the trees of the pruning path in folds; None without folds, or if Ctrl-C came."""
+        if parts is None:
+            return None
 
         def grow_here(number: int) -> GrowthResult:
-            return self._grow_part(training.part(parts[number][0]), seed, run.of_fold(number, parts))
+            train, _ = parts[number]
+            return self._grow_part(training.part(train), seed, run.fold(number, train, of=len(parts)))
 
-        learn: Learn = grow_here
-        if run.is_distributed:
-            alone = clone(self).set_params(callback=None)
-            tasks = [(alone, train, seed) for train, _ in parts]
-            learn = dict(run.on_workers(_grow_fold, tasks, training)).__getitem__
-        simplicity = (self.growth or DEFAULT_GROWTH).simplicity
-        return validate(learn, path, *training, folds=parts, simplicity=simplicity, min_recall=self.min_recall or {})
+        def validate_all() -> Validation | None:
+            grow_fold: Callable[[int], GrowthResult] = grow_here
+            if run.is_distributed:
+                alone = clone(self).set_params(callback=None)
+                tasks = [(alone, train, seed) for train, _ in parts]
+                grow_fold = dict(run.on_workers(_grow_fold, tasks, training)).__getitem__
+            simplicity = (self.growth or DEFAULT_GROWTH).simplicity
+            return validate(grow_fold, path, *training, folds=parts, simplicity=simplicity, min_recall=self.min_recall)
+
+        validation = run.interruption.unless_asked(validate_all)
+        run.interruption.asked |= validation is None
+        return validation
 
     def _grow_part(self, part: TrainingSet, seed: int, run: TreeRun, grammar: Grammar | None = None) -> GrowthResult:
         """The tree of some of the records, without warnings about data, which were given about all."""
@@ -381,50 +523,36 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             warnings.simplefilter("ignore", DataWarning)
             return self._grow(part, grammar or self._grammar_for(part), self._settings(part, seed), run)
 
-    def _choose_tree(
-        self, path: PruningPath, validation: Validation | None, settings: TreeSettings
-    ) -> tuple[int, Tree]:
-        """The place in the pruning path of the tree to use, and that tree.
-
-        It is without questions of little worth whose answers predict the same.
-        """
-        criterion, growth = settings.criterion, settings.growth
-        price = criterion.price_for(path.whole.records) if isinstance(criterion, MDL) else 0.0
-        if validation is not None:
-            place = validation.chosen
-        elif isinstance(criterion, MDL) and not isinstance(growth, Optimal):
-            place = path.place_at_price(growth.simplicity * price)
-        else:  # an optimal tree has weighed the cost of its formulas as a whole
-            return len(path) - 1, path.whole
-        return place, equals_merged(path[place].tree, _EQUALS * price)
-
     def _keep(
         self,
         data: TrainingData,
         grammar: Grammar | None,
         settings: TreeSettings,
-        found: tuple[GrowthResult, PruningPath, Validation | None],
+        result: GrowthResult,
+        path: PruningPath,
+        validation: Validation | None,
+        *,
+        interrupted: bool,
     ) -> None:
         """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""
-        result, path, validation = found
         panel, labels = data.training
-        place, tree = self._choose_tree(path, validation, settings)
-        tree = with_recall(tree.narrowed(), self.min_recall or {})
+        place, tree = choose_tree(path, validation, settings.criterion, settings.growth)
+        tree = with_recall(tree.narrowed(), self.min_recall)
         training = TrainingFacts.of(panel, labels, tree, settings.seed)
         self.classes_, self.grammar_, self.training_ = data.classes, grammar, training
         # who presses Ctrl-C waits for nothing more, headlines included
-        sample = None if result.interrupted else TrainingSample(panel, labels, training.fingerprint)
+        sample = None if interrupted else TrainingSample(panel, labels, training.fingerprint)
         self._wording = WordedTree(tree, sample)
-        self.searches_, self.interrupted_ = result.searches, result.interrupted
+        self.searches_, self.interrupted_ = result.searches, interrupted
         scored = path if validation is None else path.scored(validation.scores)
         self.pruning_path_, self.validation_ = scored.taken(place, tree), validation
 
     # ---- For forests
 
     def grow_for_forest(self, part: TrainingSet, seed: int, grammar: Grammar | None, run: TreeRun) -> GrowthResult:
-        """The pruned tree of some of the records. Without a grammar, it has one that suits them."""
-        result = self._grow_part(part, seed, run, grammar)
-        tree = self._choose_tree(PruningPath.of(result.tree), None, self._settings(part, seed))[1]
+        """Grow and prune the tree of some of the records. Without a grammar, it has one that suits them."""
+        result, settings = self._grow_part(part, seed, run, grammar), self._settings(part, seed)
+        _, tree = choose_tree(PruningPath.of(result.tree), None, settings.criterion, settings.growth)
         return GrowthResult(tree.narrowed(), {}, result.interrupted)
 
     def sized(self, grammar: Grammar) -> Grammar:
@@ -441,150 +569,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             return found
         return found if self.grammar is None and found == Grammar.for_panel(training.panel) else None
 
-    # ---- Fitted models
-
-    def at(self, leaves: int) -> "GrammarTreeClassifier":
-        """A copy of the model with another tree of the pruning path: the largest with at most this many leaves.
-
-        Nothing is learned again. `pruning_path_` lists what there is to choose from; where none has exactly so many
-        leaves, a warning says which was taken. Leaves that are new have no headline.
-        """
-        self._fitted()
-        if not is_whole(leaves, 1):
-            raise SettingsError(f"leaves must be a whole number of at least 1, got {leaves!r}")
-        place = self.pruning_path_.place_at(leaves)
-        if self.pruning_path_[place].leaves < leaves:
-            warn(_no_such_tree(self.pruning_path_, place, leaves))
-        other = copy.copy(self)
-        other.tree_ = with_recall(self.pruning_path_[place].tree.narrowed(), self.min_recall or {})
-        other.pruning_path_ = self.pruning_path_.taken(place, other._wording.plain)
-        return other
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each record."""
-        tree, panel = self._known(X)
-        return tree.predict(panel)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
-        tree, panel = self._known(X)
-        return probabilities(tree, panel)
-
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """The cluster number of each record: leaves from left to right, from 1."""
-        tree, panel = self._known(X)
-        return tree.apply(panel)
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """The nodes that each record visits: records × nodes, in preorder, the true child first, including leaves."""
-        tree, panel = self._known(X)
-        return csr_matrix(tree.passes(panel))
-
-    def unknown_path(self, X: Any) -> csr_matrix:
-        """The visited nodes at which each record's answer is unknown; with missing="unknown" only.
-
-        Columns are those of `decision_path`; its sum by rows is how many unknown answers each record meets.
-        """
-        tree, panel = self._known(X)
-        return csr_matrix(tree.unknown(panel))
-
-    def categories(self, X: Any, y: Any = None, *, style: Style = "plain") -> Categories:
-        """Each leaf as a category: its members among the records of X, its formula, and what it says in English.
-
-        Printed together, the conditions that siblings share are said once above them. `style="paper"` tells them in the
-        paper's form, without headlines and short descriptions.
-        """
-        _, panel = self._known(X)
-        return categorize(self.tree_, panel, y, style=style)
-
-    @property
-    def threads(self) -> int:
-        """The number of threads that evaluate formulas."""
-        return (os.cpu_count() or 1) if self.n_jobs == -1 else min(self.n_jobs or 1, _MOST_THREADS)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """The importance of each column of the training records, in their order; see the class."""
-        return importances(self._fitted(), self.training_.schema)
-
-    @property
-    def class_counts_(self) -> tuple[int, ...]:
-        """The number of training records of each class, in the order of `classes_`."""
-        return self._fitted().summary.parts
-
-    def outline(self, *, formulas: bool = False, style: Style = "plain") -> str:
-        """The tree as questions in English, with the prediction of each leaf: `telltree.explain.outline`."""
-        return outline(self.tree_, formulas=formulas, style=style)
-
-    def rules(self, *, style: Style = "plain") -> list[RuleRow]:
-        """One row per leaf: formula, English, class, and its share of the training records with interval and lift.
-
-        `style="paper"` tells them in the paper's form, without headlines and short descriptions.
-        """
-        self._fitted()
-        return rules_table(self.tree_, style=style)
-
-    def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
-        """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.
-
-        Other options are those of `telltree.report.plot_tree`, such as `text="formula"`.
-        """
-        from telltree.report import plot_tree
-
-        panel = None if X is None else self._known(X)[1]
-        return plot_tree(self.tree_, panel=panel, y=y, **options)
-
-    def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write one HTML page about the tree and these records; it also tells how the tree was searched for.
-
-        Options are those of `telltree.report.write_report`, such as `title` and `held_out=(X_test, y_test)`.
-        """
-        from telltree.report import write_report
-
-        _, panel = self._known(X)
-        match options.get("held_out"):
-            case (kept, labels):
-                options["held_out"] = self._known(kept)[1], labels
-        return write_report(self, panel, y, path, **options)
-
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted model to one JSON file that holds no code; `telltree.load(path)` reads it."""
-        from telltree.estimators.saving import save
-
-        self._fitted()
-        save(self, path, overwrite=overwrite)
-
-    def model(self) -> "Model":
-        """The content of a model file."""
-        from telltree.estimators.saving import parameters_of
-        from telltree.models import Model
-
-        return Model(
-            tree=self.tree_,
-            pruning_path=self.pruning_path_,
-            grammar=self.grammar_,
-            training=self.training_,
-            interrupted=self.interrupted_,
-            named=hasattr(self, "feature_names_in_"),
-            parameters=parameters_of(self),
-        )
-
-    def _html_repr(self) -> str:
-        """The representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""
-        return tree_html(self.tree_) if self.__sklearn_is_fitted__() else super()._html_repr()
-
-    @property
-    def tree_(self) -> Tree:
-        """The tree. Its sentences are found when it is first asked for, by the records it was learned from."""
-        self._fitted()
-        return self._wording.tree
-
-    @tree_.setter
-    def tree_(self, tree: Tree) -> None:
-        self._wording = WordedTree(tree)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_wording")
+    # ---- The fitted tree
 
     def _fitted(self) -> Tree:
         """The tree, with or without words."""
@@ -629,85 +614,3 @@ def _no_such_tree(path: PruningPath, place: int, leaves: int) -> str:
         return f"no tree of the pruning path has {wanted}: the largest, which is taken, has {taken}"
     larger = counted(path[place + 1].leaves, "leaf", "leaves")
     return f"no tree of the pruning path has {wanted}: after {taken}, which is taken, the next larger has {larger}"
-
-
-# ---- A tree and its headlines, which are found when they are first asked for.
-#
-# Learning and predicting need no headlines, and finding good ones takes as long as learning.
-
-
-@dataclass(frozen=True)
-class TrainingSample:
-    """The records that a tree was learned from, by which its headlines are chosen."""
-
-    panel: Panel
-    labels: Labels
-    fingerprint: str
-
-    def add_headlines(self, tree: Tree) -> Tree:
-        """The tree with its headlines; without any after Ctrl-C, or if the records have changed since."""
-        if fingerprint(self.panel, self.labels) != self.fingerprint:
-            warn(
-                "the records were changed since the tree was learned from them: its categories have no headlines; fit "
-                "anew, or ask for `tree_` before you change them"
-            )
-            return tree
-        with Interruption() as interruption:
-            found = interruption.unless_asked(lambda: with_headlines(tree, self.panel))
-        if found is None:
-            logger.warning("telltree: interrupted; the tree is whole, but its categories have no headlines")
-        return found or tree
-
-
-class WordedTree:
-    """A tree whose headlines are found once."""
-
-    def __init__(self, plain: Tree, sample: TrainingSample | None = None) -> None:
-        """`sample`: None if the headlines are there already, or cannot be found."""
-        self.plain, self._sample, self._lock = plain, sample, Lock()
-
-    @property
-    def tree(self) -> Tree:
-        """The tree with its headlines; the training records are released."""
-        with self._lock:
-            if self._sample is not None:
-                self.plain, self._sample = self._sample.add_headlines(self.plain), None
-        return self.plain
-
-    def __reduce__(self) -> tuple[type["WordedTree"], tuple[Tree]]:
-        """A copy, here or elsewhere, has headlines and no records."""
-        return WordedTree, (self.tree,)
-
-
-# ---- Importances: the contribution of each column to a tree.
-
-
-def importances(tree: Tree, schema: Schema) -> Floats:
-    """The share of each column of the schema in the gain of the tree; they add up to 1, or are 0 for a leaf.
-
-    The gain of a node is its decrease in Gini impurity, times the weight of its records, so gains are comparable
-    whatever the fitness was. It is divided equally among the columns of the node's formula.
-    """
-    found = dict.fromkeys(schema, 0.0)
-
-    def below(node: Node | Leaf) -> Floats:
-        """The weight of each class here; adds the gains of this node and those below to the columns."""
-        if isinstance(node, Leaf):
-            assert isinstance(node.summary, ClassSummary)
-            return np.array(node.summary.weights)
-        true, false = below(node.true), below(node.false)
-        gain = _impure(true + false) - _impure(true) - _impure(false)
-        mentioned = [name for name in sorted(node.formula.expression.attributes()) if name in found]
-        for name in mentioned:
-            found[name] += max(gain, 0.0) / len(mentioned)
-        return true + false
-
-    below(tree.root)
-    gains = np.array(list(found.values()))
-    return gains / gains.sum() if gains.sum() > 0 else gains
-
-
-def _impure(weights: Floats) -> float:
-    """The Gini impurity of records of these classes, times their weight."""
-    total = float(weights.sum())
-    return total - float(weights @ weights) / total if total else 0.0

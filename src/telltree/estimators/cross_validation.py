@@ -1,33 +1,25 @@
-"""Folds, and the cross-validation of all trees of a pruning path."""
+"""Folds, the cross-validation of all trees of a pruning path, and the choice of one of them."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from telltree.defaults import FOLDS
 from telltree.errors import SettingsError
+from telltree.estimators.fitted_tree import probabilities
 from telltree.panel import Panel
 from telltree.text import counted
-from telltree.tree.class_target import ClassLabels, ClassSummary
-from telltree.tree.induction import GrowthResult
+from telltree.tree import MDL, Criterion, Growth, GrowthResult, Optimal
+from telltree.tree.class_target import ClassLabels
+from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH
 from telltree.tree.min_recall import with_recall
-from telltree.tree.pruning_path import Measured, PruningPath, TreeScore, between
+from telltree.tree.pruning_path import Measured, PruningPath, TreeScore, between, equals_merged
 from telltree.tree.tree import Tree
-
-# ---- Probabilities: how likely each class is, by the leaf that a record comes to.
-
-
-def probabilities(tree: Tree, panel: Panel) -> NDArray[np.float64]:
-    """The probability of each class for every record, by a tree that tells classes: records × classes."""
-    shares = np.array([said.probabilities for said in tree.summaries if isinstance(said, ClassSummary)])
-    found: NDArray[np.float64] = shares[tree.apply(panel) - 1]
-    return found
-
 
 # ---- Folds: which records to learn from and which to hold out, in turn.
 
@@ -75,8 +67,6 @@ def _most(codes: NDArray[np.int64], groups: Any) -> int:
 # ---- Cross-validation of a pruning path: how well each of its trees would do on unseen records.
 
 Floats = NDArray[np.float64]
-Learn = Callable[[int], GrowthResult]
-"""Learns from the training records of a fold, given its number from 0."""
 
 
 @dataclass(frozen=True)
@@ -102,14 +92,14 @@ class Validation:
 
 
 def validate(
-    learn: Learn,
+    grow_fold: Callable[[int], GrowthResult],
     steps: PruningPath,
     panel: Panel,
     labels: ClassLabels,
     *,
     folds: Sequence[Fold],
     simplicity: float,
-    min_recall: Mapping[Any, float] = MappingProxyType({}),
+    min_recall: Mapping[Any, float] | None = None,
 ) -> Validation | None:
     """Learn a tree in each fold, prune it as the trees of the pruning path were, and try it on the records held out.
 
@@ -123,13 +113,13 @@ def validate(
     prices, classes = between(steps), len(labels.target.classes)
     chances = np.full((len(prices), len(panel), classes), 1 / classes)  # of records in no fold
     for number, (_, test) in enumerate(folds):
-        learned = learn(number)
+        learned = grow_fold(number)
         if learned.interrupted:
             return None
         own = PruningPath.of(learned.tree)
         for step, price in enumerate(prices):
             tree = own.at_price(price)
-            chances[step, test] = probabilities(with_recall(tree, min_recall) if min_recall else tree, panel[test])
+            chances[step, test] = probabilities(with_recall(tree, min_recall), panel[test])
     right = chances.argmax(axis=2) == labels.codes
     scores = _scores(right, labels, np.concatenate([test for _, test in folds]))
     return Validation(tuple(folds), chances, right, scores, _smallest(scores, simplicity))
@@ -176,3 +166,55 @@ def _smallest(scores: Sequence[TreeScore], simplicity: float) -> int:
         for step, score in enumerate(scores)
         if score.behind is not None and score.behind.share <= simplicity * score.behind.error
     )
+
+
+# ---- The choice of a tree: by cross-validation, or else by the price of formulas.
+
+_EQUALS = 2.0  # a question whose sides predict the same class must be worth this many times its price
+
+
+def choose_tree(
+    path: PruningPath, validation: Validation | None, criterion: Criterion, growth: Growth
+) -> tuple[int, Tree]:
+    """Return the place in the pruning path of the tree to use, and that tree.
+
+    It is without questions of little worth whose sides predict the same.
+    """
+    price = criterion.price_for(path.whole.records) if isinstance(criterion, MDL) else 0.0
+    if validation is not None:
+        place = validation.chosen
+    elif isinstance(criterion, MDL) and not isinstance(growth, Optimal):
+        place = path.place_at_price(growth.simplicity * price)
+    else:  # an optimal tree has weighed the cost of its formulas as a whole
+        return len(path) - 1, path.whole
+    return place, equals_merged(path[place].tree, _EQUALS * price)
+
+
+_INSTEAD = f"cross-validation, cv={FOLDS} or --cv {FOLDS}, chooses by balanced accuracy instead"
+
+
+def sizes_text(
+    path: PruningPath, validation: Validation | None, criterion: Criterion | None, growth: Growth | None
+) -> str:
+    """Return the pruning path as a table with a legend, and the rule of the choice; "" if there is only one tree."""
+    if len(path) < 2:
+        return ""
+    table = "\n".join(f"  {line}" for line in path.table().splitlines())
+    rule = _rule(path, validation, criterion or DEFAULT_CRITERION, growth or DEFAULT_GROWTH)
+    return f"trees of all sizes ({path.legend}):\n{table}\n{rule}"
+
+
+def _rule(path: PruningPath, validation: Validation | None, criterion: Criterion, growth: Growth) -> str:
+    """Return the rule by which `choose_tree` took a tree, in one sentence."""
+    if validation is not None:
+        if not growth.simplicity:
+            return "the tree of the best balanced accuracy is taken, of equals the smallest"
+        errors = "a standard error" if growth.simplicity == 1 else f"{growth.simplicity:g} standard errors"
+        return f"the smallest tree is taken that is behind the best by no more than {errors} of the difference"
+    if isinstance(criterion, MDL) and not isinstance(growth, Optimal):
+        price = growth.simplicity * criterion.price_for(path.whole.records)
+        return (
+            f"the largest tree is taken whose branches are all worth more than {price:.3g}, the price of a bit; "
+            f"{_INSTEAD}"
+        )
+    return "the whole tree is taken: without cross-validation nothing of it is cut"

@@ -14,10 +14,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.errors import SettingsError, warn
-from telltree.estimators.classifier import GrammarTreeClassifier, generator_of, importances
-from telltree.estimators.cross_validation import probabilities
+from telltree.estimators.classifier import GrammarTreeClassifier, generator_of
+from telltree.estimators.fitted_tree import importances, probabilities
 from telltree.estimators.inputs import TrainingData, TrainingSet, read_known, read_training_data, remember
-from telltree.estimators.parameters import check_forest, check_tree_of_forest
+from telltree.estimators.parameters import check_forest, check_tree_of_forest, effective_parameters
 from telltree.estimators.scorecard import Scorecard
 from telltree.explain import Style
 from telltree.explain.asked import Asked, joint_schema
@@ -326,14 +326,13 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted forest to one JSON file that holds no code; `telltree.load(path)` reads it."""
-        from telltree.estimators.saving import save
+        from telltree.models.encode import save_model
 
         check_is_fitted(self)
-        save(self, path, overwrite=overwrite)
+        save_model(self.model(), path, overwrite=overwrite)
 
     def model(self) -> "ForestModel":
         """The content of a model file."""
-        from telltree.estimators.saving import parameters_of
         from telltree.models import ForestModel
 
         return ForestModel(
@@ -345,7 +344,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             training=self.training_,
             interrupted=self.interrupted_,
             named=hasattr(self, "feature_names_in_"),
-            parameters=None if self.estimator is None else parameters_of(self.estimator),
+            parameters=None if self.estimator is None else effective_parameters(self.estimator),
         )
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from telltree.checks import is_number, is_whole
 from telltree.errors import SettingsError
@@ -18,6 +19,14 @@ from telltree.tree.settings import DEEPEST_OPTIMAL, MOST_TREES, Growth, LookAhea
 # ---- Settings of an estimator's parts, by names such as `search__evaluations`, as scikit-learn writes them.
 
 _BETWEEN = "__"
+_WITHOUT_EFFECT = ("n_jobs", "callback")
+"""Parameters that describe how this machine works, and do not affect results."""
+
+
+def effective_parameters(classifier: BaseEstimator) -> dict[str, Any]:
+    """Return the parameters that affect results, which a model file keeps."""
+    given = classifier.get_params(deep=False)
+    return {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
 
 
 def settings_of(name: str, part: object) -> dict[str, Any]:

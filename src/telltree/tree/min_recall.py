@@ -21,7 +21,7 @@ from telltree.tree.tree import ClassRecall, Floor, Leaf, Node, Tree
 _BEYOND = 1.01  # times the weight that ties, where no other leaf is left to be told apart from
 
 
-def with_recall(tree: Tree, floors: Mapping[Any, float]) -> Tree:
+def with_recall(tree: Tree, floors: Mapping[Any, float] | None) -> Tree:
     """The tree with leaves in which classes weigh so much that each has at least its recall on the training records.
 
     SettingsError if floors of several classes cannot be had together. A class of which it has met no record has none.

@@ -257,12 +257,13 @@ def _say_how_slow(panel: "Panel") -> None:
 
 def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
     """Print the tree, what is proved of it, and the trees of other sizes."""
-    from telltree.estimators.sizes import sizes_told
+    from telltree.estimators.cross_validation import sizes_text
     from telltree.explain.outline import remarks
 
     put(classifier.outline(style=style), wrap=True)
-    further = () if classifier.interrupted_ else (sizes_told(classifier),)
-    for remark in filter(None, (*remarks(classifier.tree_), *further)):
+    path, validation = classifier.pruning_path_, classifier.validation_
+    sizes = "" if classifier.interrupted_ else sizes_text(path, validation, classifier.criterion, classifier.growth)
+    for remark in filter(None, (*remarks(classifier.tree_), sizes)):
         put(f"\n{remark}", wrap=True)
 
 
