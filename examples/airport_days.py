@@ -26,7 +26,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from telltree import GrammarTreeClassifier, Panel
-from telltree.estimators.judgement import Summaries
+from telltree.estimators.baselines import Summaries
 from telltree.estimators.scorecard import Scorecard, side_by_side
 from telltree.panel import labels_from_frame
 

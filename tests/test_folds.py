@@ -14,8 +14,7 @@ from strategies import panel_of
 from examples import records
 from telltree.errors import DataError, DataWarning, SettingsError
 from telltree.estimators import Judgement, cross_validate, judge_by_folds, judge_on, load
-from telltree.estimators.cross_validation import folds
-from telltree.estimators.judgement import (
+from telltree.estimators.baselines import (
     LEVELS,
     Summaries,
     commonest_class,
@@ -23,6 +22,7 @@ from telltree.estimators.judgement import (
     summary_trees,
     trees_out_of_fold,
 )
+from telltree.estimators.cross_validation import folds
 from telltree.panel import Panel
 from telltree.tree import GiniSize
 

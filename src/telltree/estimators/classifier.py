@@ -241,7 +241,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
                 path = PruningPath.of(result.tree)
                 validation = self._validate(data.training, path, parts, seed, run)
                 run.write_checkpoint()
-                self._keep(data, grammar, settings, result, path, validation, interrupted=interruption.asked)
+                self._keep(
+                    data, grammar, settings, result, path=path, validation=validation, interrupted=interruption.asked
+                )
                 remember(self, X, data.training.panel)
         return self
 
@@ -529,9 +531,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         grammar: Grammar | None,
         settings: TreeSettings,
         result: GrowthResult,
+        *,
         path: PruningPath,
         validation: Validation | None,
-        *,
         interrupted: bool,
     ) -> None:
         """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("telltree")
 Floats = NDArray[np.float64]
-_AT_ONCE = 5
-"""The most trees of one task: they share bitsets, which may take as long to make as a tree to grow."""
 
 
 # ---- The trees of a forest: each learns from some of the records, and is judged by the others.
@@ -120,27 +118,6 @@ class ForestSetup:
         return may_be_missing(self.training.panel)
 
 
-def _given(backend: Backend, panel: Panel, grammar: Grammar) -> Backend:
-    return backend
-
-
-def grow_some(numbers: Sequence[int], setup: ForestSetup) -> list[tuple[int, ForestTree]]:
-    """In another process: some of the trees."""
-    return list(setup.grow(numbers, quiet=True))
-
-
-def _bare(tree: Tree) -> Tree:
-    """The tree without the side results of its searches: nobody reads those of fifty trees."""
-
-    def below(node: Node | Leaf) -> Node | Leaf:
-        if isinstance(node, Leaf):
-            return node
-        true, false = below(node.true), below(node.false)
-        return replace(node, true=true, false=false, runners_up=(), by_size=(), found=None, proof=None)
-
-    return replace(tree, root=below(tree.root))
-
-
 # ---- The estimator.
 
 
@@ -201,12 +178,6 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
-
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, client: Any = None
     ) -> "GrammarForestClassifier":
@@ -220,88 +191,15 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         template = self._template()
         check_tree_of_forest(template.get_params(deep=False))
         generator = generator_of(self.random_state)
-        given = read_training_data(X, y, sample_weight, template.class_weight)
+        data = read_training_data(X, y, sample_weight, template.class_weight)
         seed = int(generator.randint(2**31 - 1))
-        setup = self._set_up(given, template, seed, groups)
-        if template.grammar is None and setup.grammar is not None:
-            warn_of_leaks(given.training.panel, given.classes[given.training.labels.codes], setup.grammar.attributes)
-        found: dict[int, ForestTree] = {}
+        setup = self._set_up(data, template, seed, groups)
         with Interruption() as interruption:
-            interruption.unless_asked(lambda: self._grow(setup, client, found))
-            kept = _whole(found)
-            if not kept:
-                raise KeyboardInterrupt  # not even the first tree has begun
-            interrupted = interruption.asked or any(grown.interrupted for grown in found.values())
-            if interrupted:
-                logger.warning("telltree: interrupted; the forest has %d of %d trees", len(kept), self.n_estimators)
-            panel, labels = setup.training
-            chances = _judged(setup, kept, len(given.classes))
-            card = _card(given, chances, sample_weight)
-            missing = tuple(sorted(may_be_missing(panel)))
-            # all at once: a fit that fails leaves what was learned before as it was
-            self.classes_, self.trees_ = given.classes, tuple(grown.tree for grown in kept.values())
-            self.grammar_, self.class_counts_ = setup.grammar, tuple(labels.counts().tolist())
-            self.training_ = TrainingFacts(panel.schema, seed, fingerprint(panel, labels), missing, {})
-            self.oob_decision_function_: Floats | None = _of_all(given, chances)
-            self.out_of_bag_, self.interrupted_ = card, interrupted
-            remember(self, X, panel)
-        self._say_what_is_odd(setup)
+            grown = self._grow(setup, client, interruption)
+            self._keep(data, setup, grown, sample_weight, interrupted=interruption.asked)
+            remember(self, X, setup.training.panel)
+        self._warn_of_single_leaves(setup)
         return self
-
-    def _template(self) -> GrammarTreeClassifier:
-        if not isinstance(self.estimator, GrammarTreeClassifier | None):
-            raise SettingsError(f"estimator must be a GrammarTreeClassifier or None, got {self.estimator!r}")
-        return self.estimator or GrammarTreeClassifier(search=GeneticProgramming())
-
-    def _set_up(self, given: TrainingData, template: GrammarTreeClassifier, seed: int, groups: Any) -> ForestSetup:
-        """Everything that the trees share."""
-        own = clone(template).set_params(callback=None, random_state=None)
-        known = given.of_weighing(groups)
-        if known is not None and len(known) != len(given.weighing):
-            records = counted(given.records, "record")
-            raise SettingsError(f"groups must have one for each of {records}, got {len(known):,}")
-        codes = None if known is None else np.unique(known, return_inverse=True)[1]
-        return ForestSetup(own, given.training, seed, own.shared_grammar(given.training), codes)
-
-    def _grow(self, setup: ForestSetup, client: Any, found: dict[int, ForestTree]) -> None:
-        """Grow the trees, and put each among those found."""
-        results = self._results(setup, client)
-        try:
-            for number, grown in results:
-                found[number] = grown
-                if grown.interrupted:
-                    return
-                if self.callback is not None:
-                    self.callback(ForestProgress(len(found), self.n_estimators))
-        finally:
-            stop(results)
-
-    def _results(self, setup: ForestSetup, client: Any) -> Generator[tuple[int, ForestTree]]:
-        """The trees as they are finished, with their numbers: here, in other processes, or on other machines."""
-        if client is not None:
-            with Cluster(client) as cluster:
-                tasks = _tasks(self.n_estimators, cluster.workers)
-                for _, some in cluster.finished(grow_some, tasks, setup):
-                    yield from some
-            return
-        processes = processes_for(None if self.n_jobs == -1 else self.n_jobs or 1, self.n_estimators)
-        if processes == 1:
-            yield from setup.grow(range(self.n_estimators), quiet=False)
-            return
-        for _, some in finished(grow_some, _tasks(self.n_estimators, processes), setup, processes):
-            yield from some
-
-    def _say_what_is_odd(self, setup: ForestSetup) -> None:
-        if not all(isinstance(tree.root, Leaf) for tree in self.trees_) or self.interrupted_:
-            return
-        labels = setup.training.labels
-        if labels.is_pure:
-            warn(f"there is only one class, {labels.summary().predicted!r}: every tree is a single leaf")
-        elif setup.classifier.max_depth != 0:
-            warn(
-                "no tree found a formula that is worth its length: every tree is a single leaf; give a richer grammar, "
-                "or the search more evaluations"
-            )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record: the most probable, the first of equals."""
@@ -365,22 +263,108 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         """The class weight of the trees."""
         return self._template().class_weight
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
 
-def _tasks(trees: int, places: int) -> list[list[int]]:
-    """The numbers of the trees, in tasks: several for each place, so that none waits long for the last."""
-    size = max(1, min(_AT_ONCE, trees // (4 * places)))
-    return [list(range(first, min(first + size, trees))) for first in range(0, trees, size)]
+    # ---- Learning, in the order of `fit`
+
+    def _template(self) -> GrammarTreeClassifier:
+        if not isinstance(self.estimator, GrammarTreeClassifier | None):
+            raise SettingsError(f"estimator must be a GrammarTreeClassifier or None, got {self.estimator!r}")
+        return self.estimator or GrammarTreeClassifier(search=GeneticProgramming())
+
+    def _set_up(self, data: TrainingData, template: GrammarTreeClassifier, seed: int, groups: Any) -> ForestSetup:
+        """Everything that the trees share."""
+        own = clone(template).set_params(callback=None, random_state=None)
+        known = data.of_weighing(groups)
+        if known is not None and len(known) != len(data.weighing):
+            records = counted(data.records, "record")
+            raise SettingsError(f"groups must have one for each of {records}, got {len(known):,}")
+        codes = None if known is None else np.unique(known, return_inverse=True)[1]
+        grammar = own.shared_grammar(data.training)
+        if template.grammar is None and grammar is not None:
+            warn_of_leaks(data.training.panel, data.classes[data.training.labels.codes], grammar.attributes)
+        return ForestSetup(own, data.training, seed, grammar, codes)
+
+    def _grow(self, setup: ForestSetup, client: Any, interruption: Interruption) -> dict[int, ForestTree]:
+        """Grow the trees, and return the finished ones by number; if Ctrl-C came before the first, the one begun."""
+        found: dict[int, ForestTree] = {}
+        interruption.unless_asked(lambda: self._collect(setup, client, found))
+        if not found:
+            raise KeyboardInterrupt  # not even the first tree has begun
+        ordered = dict(sorted(found.items()))
+        finished = {number: tree for number, tree in ordered.items() if not tree.interrupted}
+        grown = finished or dict(list(ordered.items())[:1])
+        interruption.asked |= any(tree.interrupted for tree in found.values())
+        if interruption.asked:
+            logger.warning("telltree: interrupted; the forest has %d of %d trees", len(grown), self.n_estimators)
+        return grown
+
+    def _collect(self, setup: ForestSetup, client: Any, found: dict[int, ForestTree]) -> None:
+        """Add each tree to those found as it is finished, up to one that was cut short."""
+        results = self._results(setup, client)
+        try:
+            for number, tree in results:
+                found[number] = tree
+                if tree.interrupted:
+                    return
+                if self.callback is not None:
+                    self.callback(ForestProgress(len(found), self.n_estimators))
+        finally:
+            stop(results)
+
+    def _results(self, setup: ForestSetup, client: Any) -> Generator[tuple[int, ForestTree]]:
+        """The trees as they are finished, with their numbers: here, in other processes, or on other machines."""
+        if client is not None:
+            with Cluster(client) as cluster:
+                tasks = _tasks(self.n_estimators, cluster.workers)
+                for _, some in cluster.finished(grow_some, tasks, setup):
+                    yield from some
+            return
+        processes = processes_for(None if self.n_jobs == -1 else self.n_jobs or 1, self.n_estimators)
+        if processes == 1:
+            yield from setup.grow(range(self.n_estimators), quiet=False)
+            return
+        for _, some in finished(grow_some, _tasks(self.n_estimators, processes), setup, processes):
+            yield from some
+
+    def _keep(
+        self,
+        data: TrainingData,
+        setup: ForestSetup,
+        grown: dict[int, ForestTree],
+        sample_weight: Any,
+        *,
+        interrupted: bool,
+    ) -> None:
+        """Set the fitted attributes, all at once: a fit that fails leaves those of the last one."""
+        panel, labels = setup.training
+        probability = _out_of_bag(setup, grown, len(data.classes))
+        card = _scorecard(data, probability, sample_weight)
+        missing = tuple(sorted(may_be_missing(panel)))
+        self.classes_, self.trees_ = data.classes, tuple(tree.tree for tree in grown.values())
+        self.grammar_, self.class_counts_ = setup.grammar, tuple(labels.counts().tolist())
+        self.training_ = TrainingFacts(panel.schema, setup.seed, fingerprint(panel, labels), missing, {})
+        self.oob_decision_function_: Floats | None = _for_all_records(data, probability)
+        self.out_of_bag_, self.interrupted_ = card, interrupted
+
+    def _warn_of_single_leaves(self, setup: ForestSetup) -> None:
+        if not all(isinstance(tree.root, Leaf) for tree in self.trees_) or self.interrupted_:
+            return
+        labels = setup.training.labels
+        if labels.is_pure:
+            warn(f"there is only one class, {labels.summary().predicted!r}: every tree is a single leaf")
+        elif setup.classifier.max_depth != 0:
+            warn(
+                "no tree found a formula that is worth its length: every tree is a single leaf; give a richer grammar, "
+                "or the search more evaluations"
+            )
 
 
-def _whole(found: dict[int, ForestTree]) -> dict[int, ForestTree]:
-    """The finished trees by number; if Ctrl-C came before there was one, the one that was begun."""
-    ordered = dict(sorted(found.items()))
-    return {number: grown for number, grown in ordered.items() if not grown.interrupted} or dict(
-        list(ordered.items())[:1]
-    )
-
-
-def _judged(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -> Floats:
+def _out_of_bag(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -> Floats:
     """The mean probabilities of each training record by trees that it is out of bag for; NaN if there are none."""
     records = len(setup.training.labels)
     total, judges = np.zeros((records, classes)), np.zeros(records)
@@ -391,17 +375,51 @@ def _judged(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -> Fl
     return np.divide(total, judges[:, None], out=np.full_like(total, np.nan), where=judges[:, None] > 0)
 
 
-def _card(given: TrainingData, chances: Floats, sample_weight: Any) -> Scorecard | None:
+def _scorecard(data: TrainingData, chances: Floats, sample_weight: Any) -> Scorecard | None:
     judged = ~np.isnan(chances[:, 0])
     if not judged.any():
         return None
-    labels, known = given.training.labels.codes[judged], given.classes.tolist()
-    weights = None if sample_weight is None else np.asarray(sample_weight)[given.weighing[judged]]
-    return Scorecard.of(given.classes[labels].tolist(), chances[judged], known, weights)
+    labels, known = data.training.labels.codes[judged], data.classes.tolist()
+    weights = None if sample_weight is None else np.asarray(sample_weight)[data.weighing[judged]]
+    return Scorecard.of(data.classes[labels].tolist(), chances[judged], known, weights)
 
 
-def _of_all(given: TrainingData, chances: Floats) -> Floats:
-    """The probabilities for all given records; those of weight 0 have NaN."""
-    found = np.full((given.records, chances.shape[1]), np.nan)
-    found[given.weighing] = chances
+def _for_all_records(data: TrainingData, chances: Floats) -> Floats:
+    """The probabilities for all data records; those of weight 0 have NaN."""
+    found = np.full((data.records, chances.shape[1]), np.nan)
+    found[data.weighing] = chances
     return found
+
+
+# ---- Growing some of the trees.
+
+
+def _given(backend: Backend, panel: Panel, grammar: Grammar) -> Backend:
+    return backend
+
+
+def grow_some(numbers: Sequence[int], setup: ForestSetup) -> list[tuple[int, ForestTree]]:
+    """In another process: some of the trees."""
+    return list(setup.grow(numbers, quiet=True))
+
+
+def _bare(tree: Tree) -> Tree:
+    """The tree without the side results of its searches: nobody reads those of fifty trees."""
+
+    def below(node: Node | Leaf) -> Node | Leaf:
+        if isinstance(node, Leaf):
+            return node
+        true, false = below(node.true), below(node.false)
+        return replace(node, true=true, false=false, runners_up=(), by_size=(), found=None, proof=None)
+
+    return replace(tree, root=below(tree.root))
+
+
+_AT_ONCE = 5
+"""The most trees of one task: they share bitsets, which may take as long to make as a tree to grow."""
+
+
+def _tasks(trees: int, places: int) -> list[list[int]]:
+    """The numbers of the trees, in tasks: several for each place, so that none waits long for the last."""
+    size = max(1, min(_AT_ONCE, trees // (4 * places)))
+    return [list(range(first, min(first + size, trees))) for first in range(0, trees, size)]

@@ -478,7 +478,7 @@ class Category:
     """A leaf: which records come to it, and why.
 
     What is known of how sure its prediction is are attributes too; of classes, those of
-    `telltree.tree.class_target.ClassSureness`, such as `counts`, `share`, `interval`, `purity` and `lift`.
+    `telltree.tree.class_scores.ClassSureness`, such as `counts`, `share`, `interval`, `purity` and `lift`.
     """
 
     number: int

@@ -19,7 +19,7 @@ class RuleRow:
     """If the formula is true of a record, the tree predicts the label. Figures are of training records.
 
     What is known of how sure that is are attributes too; of classes, those of
-    `telltree.tree.class_target.ClassSureness`, such as `share`, `low`, `high`, `support`, `counts` and `lift`.
+    `telltree.tree.class_scores.ClassSureness`, such as `share`, `low`, `high`, `support`, `counts` and `lift`.
     """
 
     cluster: int
