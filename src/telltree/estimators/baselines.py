@@ -21,7 +21,8 @@ COMMONEST, TREE, FREE_TREE = "commonest class", "decision tree", "unlimited tree
 
 
 def sizes_beside(leaves: int) -> Sizes:
-    """The decision trees to compare a tree of so many leaves with: one as large, at least of two leaves, and any."""
+    """Return the decision trees to compare a tree of so many leaves with: one as large, at least of two leaves, and
+    any."""
     return {TREE: max(2, leaves), FREE_TREE: None}
 
 
@@ -33,7 +34,8 @@ def commonest_class(train: Panel, codes: Ints, classes: int, test: Panel) -> Flo
 def summary_trees(
     train: Panel, codes: Ints, classes: int, test: Panel, sizes: Sizes, *, weights: Floats | None = None
 ) -> dict[str, Floats]:
-    """The probability of each class for the records of `test`, by each of scikit-learn's trees on summaries of records.
+    """Return the probability of each class for the records of `test`, by each of scikit-learn's trees on summaries of
+    records.
 
     They are DecisionTreeClassifier(max_leaf_nodes=size, random_state=0), and learn from the records of `train`, whose
     classes are `codes`, numbers below `classes`. Columns that only one of the panels has are left out.
@@ -53,7 +55,7 @@ def summary_trees(
 def trees_out_of_fold(
     panel: Panel, codes: Ints, classes: int, folds: Sequence[Fold], sizes: Sizes, *, weights: Floats | None = None
 ) -> dict[str, Floats]:
-    """The predictions of `summary_trees` for each record, learned in the fold that holds the record out."""
+    """Return the predictions of `summary_trees` for each record, learned in the fold that holds the record out."""
     found = {name: np.zeros((len(panel), classes)) for name in sizes}
     for train, test in folds:
         own = None if weights is None else weights[train]
@@ -100,7 +102,7 @@ class Summaries:
         return cls(found)
 
     def __call__(self, panel: Panel) -> Floats:
-        """Records × summaries, one column of the panel after another, then the number of steps."""
+        """Return records × summaries, one column of the panel after another, then the number of steps."""
         return np.concatenate([self._of_part(part) for part in panel.parts()])
 
     def _of_part(self, panel: Panel) -> Floats:
@@ -149,7 +151,7 @@ def _of_numbers(values: NDArray[np.float64], starts: Ints, lengths: Ints) -> Ite
 
 
 def _quantiles(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints, number: Ints) -> Iterator[Floats]:
-    """The median and both quartiles of the known values of each record, between two values in proportion."""
+    """Yield the median and both quartiles of the known values of each record, between two values in proportion."""
     records = np.repeat(np.arange(len(lengths)), lengths)
     ordered = values[np.lexsort((np.where(known, values, np.inf), records))]  # what is not known comes last
     for share in (0.5, 0.25, 0.75):
@@ -161,7 +163,7 @@ def _quantiles(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: 
 
 
 def _slope(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints, mean: Floats) -> Floats:
-    """The slope of the least-squares line through the known values, per step; 0 for a single value."""
+    """Return the slope of the least-squares line through the known values, per step; 0 for a single value."""
     steps = np.arange(len(values)) - np.repeat(starts, lengths)
     centre = np.add.reduceat(np.where(known, steps, 0), starts) / np.maximum(
         np.add.reduceat(known, starts, dtype=int), 1
@@ -173,7 +175,7 @@ def _slope(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints
 
 
 def _difference(values: Floats, known: NDArray[np.bool_], lengths: Ints) -> Floats:
-    """The mean absolute difference of known values that follow each other in a record; 0 of a single one."""
+    """Return the mean absolute difference of known values that follow each other in a record; 0 of a single one."""
     records = np.repeat(np.arange(len(lengths)), lengths)[known]
     same = records[1:] == records[:-1]
     size = np.abs(np.diff(values[known]))[same]

@@ -165,7 +165,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def paper(
         cls, experiment: PaperExperiment = "auslan", search: Literal["gp", "ge", "mc"] = "gp", **settings: Any
     ) -> "GrammarTreeClassifier":
-        """The paper's method: its criterion, search, stopping and grammar, without pruning and without rewriting.
+        """Return the paper's method: its criterion, search, stopping and grammar, without pruning and without
+        rewriting.
 
         experiment: the experiment of the paper whose search budgets and depth of the tree are used.
         search: genetic programming, grammatical evolution or Monte Carlo, with its authors' budgets.
@@ -185,7 +186,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return made.set_params(**settings)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """All parameters; with `deep` also the settings of their parts, such as `search__evaluations`."""
+        """Return all parameters; with `deep` also the settings of their parts, such as `search__evaluations`."""
         found: dict[str, Any] = super().get_params(deep=False)
         nested = [settings_of(name, part) for name, part in self._parts().items()] if deep else []
         return {**found, **{name: value for part in nested for name, value in part.items()}}
@@ -248,7 +249,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def at(self, leaves: int) -> "GrammarTreeClassifier":
-        """A copy of the model with another tree of the pruning path: the largest with at most this many leaves.
+        """Return a copy of the model with another tree of the pruning path: the largest with at most this many leaves.
 
         Nothing is learned again. `pruning_path_` lists what there is to choose from; where none has exactly so many
         leaves, a warning says which was taken. Leaves that are new have no headline.
@@ -265,27 +266,29 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return other
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each record."""
+        """Return the class of each record."""
         tree, panel = self._known(X)
         return tree.predict(panel)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
+        """Return the share of each class, weighted as in training, in the leaf of each record, in the order of
+        `classes_`."""
         tree, panel = self._known(X)
         return probabilities(tree, panel)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
-        """The cluster number of each record: leaves from left to right, from 1."""
+        """Return the cluster number of each record: leaves from left to right, from 1."""
         tree, panel = self._known(X)
         return tree.apply(panel)
 
     def decision_path(self, X: Any) -> csr_matrix:
-        """The nodes that each record visits: records × nodes, in preorder, the true child first, including leaves."""
+        """Return the nodes that each record visits: records × nodes, in preorder, the true child first, including
+        leaves."""
         tree, panel = self._known(X)
         return csr_matrix(tree.passes(panel))
 
     def unknown_path(self, X: Any) -> csr_matrix:
-        """The visited nodes at which each record's answer is unknown; with missing="unknown" only.
+        """Return the visited nodes at which each record's answer is unknown; with missing="unknown" only.
 
         Columns are those of `decision_path`; its sum by rows is how many unknown answers each record meets.
         """
@@ -293,7 +296,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return csr_matrix(tree.unknown(panel))
 
     def categories(self, X: Any, y: Any = None, *, style: Style = "plain") -> Categories:
-        """Each leaf as a category: its members among the records of X, its formula, and what it says in English.
+        """Return each leaf as a category: its members among the records of X, its formula, and what it says in English.
 
         Printed together, the conditions that siblings share are said once above them. `style="paper"` tells them in the
         paper's form, without headlines and short descriptions.
@@ -312,11 +315,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return self._fitted().summary.parts
 
     def outline(self, *, formulas: bool = False, style: Style = "plain") -> str:
-        """The tree as questions in English, with the prediction of each leaf: `telltree.explain.outline`."""
+        """Return the tree as questions in English, with the prediction of each leaf: `telltree.explain.outline`."""
         return outline(self.tree_, formulas=formulas, style=style)
 
     def rules(self, *, style: Style = "plain") -> list[RuleRow]:
-        """One row per leaf: formula, English, class, and its share of the training records with interval and lift.
+        """Return one row per leaf: formula, English, class, and its share of the training records with interval and
+        lift.
 
         `style="paper"` tells them in the paper's form, without headlines and short descriptions.
         """
@@ -354,7 +358,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         save_model(self.model(), path, overwrite=overwrite)
 
     def model(self) -> "Model":
-        """The content of a model file."""
+        """Return the content of a model file."""
         from telltree.models import Model
 
         return Model(
@@ -389,14 +393,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _html_repr(self) -> str:
-        """The representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""
+        """Return the representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""
         return tree_html(self.tree_) if self.__sklearn_is_fitted__() else super()._html_repr()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_wording")
 
     def _parts(self, given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-        """The parameters that have settings, by name, with the default in place of None."""
+        """Return the parameters that have settings, by name, with the default in place of None."""
         parts = {name: given.get(name, getattr(self, name)) for name in _DEFAULTS}
         return {name: _DEFAULTS[name] if part is None else part for name, part in parts.items()}
 
@@ -416,14 +420,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return grammar
 
     def _checked_grammar(self, training: TrainingSet) -> Grammar | None:
-        """The grammar for all training records; refused if answers may be unknown and it cannot bound them."""
+        """Return the grammar for all training records; refused if answers may be unknown and it cannot bound them."""
         grammar = self._grammar_for(training)
         if grammar is not None and self.missing == "unknown":
             check_bounds(rule.template for rule in grammar.rules)
         return grammar
 
     def _grammar_for(self, training: TrainingSet) -> Grammar | None:
-        """The grammar to search; None if no column can be used."""
+        """Return the grammar to search; None if no column can be used."""
         panel = training.panel
         if isinstance(self.grammar, Grammar):
             return self.grammar
@@ -441,7 +445,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.grammar is None or (isinstance(self.grammar, str) and self.grammar == SHAPES)
 
     def _settings(self, training: TrainingSet, seed: int) -> TreeSettings:
-        """The settings of a tree of these records."""
+        """Return the settings of a tree of these records."""
         panel, labels = training
         growth = self.growth or DEFAULT_GROWTH
         depth = len(labels) if self.max_depth is None else self.max_depth
@@ -459,14 +463,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _movable(self, panel: Panel, growth: Growth) -> frozenset[str]:
-        """The columns whose constants may move."""
+        """Return the columns whose constants may move."""
         if not growth.simplify or growth.thresholds == "grid" or (growth.thresholds is None and not self._suits_data):
             return frozenset()
         given = [column.name for column in panel.schema.values() if self._suits_data and column.thresholds is not None]
         return frozenset(panel.schema) - frozenset(given)
 
     def _folds(self, data: TrainingData, groups: Any, seed: int) -> list[Fold] | None:
-        """The folds of the records that have a weight; None without cross-validation."""
+        """Return the folds of the records that have a weight; None without cross-validation."""
         if self.cv is None:
             return None
         if isinstance(self.cv, int | np.integer):
@@ -480,7 +484,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _grow(
         self, training: TrainingSet, grammar: Grammar | None, settings: TreeSettings, run: TreeRun
     ) -> GrowthResult:
-        """The whole tree of these records, with a warning if it is a single leaf."""
+        """Return the whole tree of these records, with a warning if it is a single leaf."""
         panel, labels = training
         if grammar is None or labels.is_pure:
             one_class = f"there is only one class, {labels.summary().predicted!r}"
@@ -520,7 +524,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return validation
 
     def _grow_part(self, part: TrainingSet, seed: int, run: TreeRun, grammar: Grammar | None = None) -> GrowthResult:
-        """The tree of some of the records, without warnings about data, which were given about all."""
+        """Return the tree of some of the records, without warnings about data, which were given about all."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
             return self._grow(part, grammar or self._grammar_for(part), self._settings(part, seed), run)
@@ -558,11 +562,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return GrowthResult(tree.narrowed(), {}, result.interrupted)
 
     def sized(self, grammar: Grammar) -> Grammar:
-        """The grammar with formulas sized as the criterion counts them, which all that share a backend must have."""
+        """Return the grammar with formulas sized as the criterion counts them, which all that share a backend must
+        have."""
         return sized_for(self.criterion or DEFAULT_CRITERION, grammar)
 
     def shared_grammar(self, training: TrainingSet) -> Grammar | None:
-        """A grammar that the trees of any of the records can share. None if each must have its own.
+        """Return a grammar that the trees of any of the records can share. None if each must have its own.
 
         A grammar that depends on labels would leak out-of-bag records, and shapes are pieces of records.
         """
@@ -574,7 +579,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     # ---- The fitted tree
 
     def _fitted(self) -> Tree:
-        """The tree, with or without words."""
+        """Return the tree, with or without words."""
         check_is_fitted(self)
         return self._wording.plain
 
@@ -584,7 +589,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
 
 def generator_of(random_state: Any) -> np.random.RandomState:
-    """The generator that draws seeds; SettingsError if `random_state` is no seed or generator."""
+    """Return the generator that draws seeds; SettingsError if `random_state` is no seed or generator."""
     try:
         found: np.random.RandomState = check_random_state(random_state)
     except ValueError as error:
@@ -600,7 +605,7 @@ def _grow_fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], train
 
 
 def _why_single(result: GrowthResult, settings: TreeSettings, records: int) -> str:
-    """The reason why a tree has no branches, even though there were several classes."""
+    """Return the reason why a tree has no branches, even though there were several classes."""
     if not result.searches:
         sides = f"into sides of at least {settings.min_samples_leaf}"
         return f"no formula that was tried splits the {counted(records, 'record')} {sides}"
@@ -610,7 +615,7 @@ def _why_single(result: GrowthResult, settings: TreeSettings, records: int) -> s
 
 
 def _no_such_tree(path: PruningPath, place: int, leaves: int) -> str:
-    """The tree that is taken in place of one with so many leaves, and the reason."""
+    """Return the tree that is taken in place of one with so many leaves, and the reason."""
     wanted, taken = (counted(number, "leaf", "leaves") for number in (leaves, path[place].leaves))
     if place == len(path) - 1:
         return f"no tree of the pruning path has {wanted}: the largest, which is taken, has {taken}"

@@ -28,7 +28,7 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list[Fold]:
-    """Positions to learn from and to hold out, in turn; each fold has each class in about the same share.
+    """Return positions to learn from and to hold out, in turn; each fold has each class in about the same share.
 
     `codes` are the classes of the records. `groups` has one group for each record, or is None; records of one group
     stay together. There are fewer folds where a class has fewer records, or is in fewer groups, but at least two. A
@@ -51,7 +51,7 @@ def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list
 
 
 def _most(codes: NDArray[np.int64], groups: Any) -> int:
-    """The most folds that every class can be in, except for classes in one place only."""
+    """Return the most folds that every class can be in, except for classes in one place only."""
     places = np.arange(len(codes)) if groups is None else np.unique(groups, return_inverse=True)[1]
     if len(np.unique(places)) < 2:
         found = counted(len(codes), "record") if groups is None else "one group"
@@ -144,7 +144,7 @@ def _mean(values: Floats, weights: Floats) -> Measured:
 
 
 def _balanced(values: Floats, weights: Floats, codes: NDArray[np.int64]) -> Measured:
-    """The mean in each class, averaged over the classes; how many records each has is no matter of chance."""
+    """Return the mean in each class, averaged over the classes; how many records each has is no matter of chance."""
     of_class = np.bincount(codes, weights)
     there = np.count_nonzero(of_class)
     of_class = np.where(of_class > 0, of_class, 1)

@@ -76,7 +76,7 @@ class ForestSetup:
     """All records of a group are in the training part of a tree, or none is."""
 
     def draw(self, number: int) -> tuple[NDArray[np.int64], int]:
-        """The positions of the records that a tree learns from, and the seed of its searches."""
+        """Return the positions of the records that a tree learns from, and the seed of its searches."""
         random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
         units = len(self.training.labels) if self.groups is None else int(self.groups.max()) + 1
         drawn = np.sort(random.choice(units, max(1, round(SHARE * units)), replace=False))
@@ -84,7 +84,7 @@ class ForestSetup:
         return members, int(random.integers(2**31 - 1))
 
     def out_of_bag(self, number: int) -> NDArray[np.int64]:
-        """The positions of the records that a tree does not learn from."""
+        """Return the positions of the records that a tree does not learn from."""
         return np.setdiff1d(np.arange(len(self.training.labels)), self.draw(number)[0], assume_unique=True)
 
     def grow(self, numbers: Sequence[int], *, quiet: bool) -> Iterator[tuple[int, ForestTree]]:
@@ -104,7 +104,7 @@ class ForestSetup:
             yield number, ForestTree(tree, chances, result.interrupted)
 
     def _with_facts_of_all(self, tree: Tree) -> Tree:
-        """The tree with the columns that miss values, or do not change, among all records."""
+        """Return the tree with the columns that miss values, or do not change, among all records."""
         return replace(tree, schema=Schema(self._schema[name] for name in tree.schema), missing=self._missing)
 
     @cached_property
@@ -202,20 +202,21 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each record: the most probable, the first of equals."""
+        """Return the class of each record: the most probable, the first of equals."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         found: NDArray[Any] = self.classes_[likeliest]
         return found
 
     def predict_proba(self, X: Any) -> Floats:
-        """The mean of the trees' probabilities: records × classes, in the order of `classes_`."""
+        """Return the mean of the trees' probabilities: records × classes, in the order of `classes_`."""
         check_is_fitted(self)
         panel = read_known(self, X, joint_schema(self.trees_))
         found: Floats = np.mean([probabilities(tree, panel) for tree in self.trees_], axis=0)
         return found
 
     def asked(self, *, style: Style = "plain") -> Asked:
-        """The questions of the trees and how often they occur; print it, or take its `questions` and `conditions`.
+        """Return the questions of the trees and how often they occur; print it, or take its `questions` and
+        `conditions`.
 
         `style="paper"` asks in the paper's form.
         """
@@ -230,7 +231,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         save_model(self.model(), path, overwrite=overwrite)
 
     def model(self) -> "ForestModel":
-        """The content of a model file."""
+        """Return the content of a model file."""
         from telltree.models import ForestModel
 
         return ForestModel(
@@ -317,7 +318,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             stop(results)
 
     def _results(self, setup: ForestSetup, client: Any) -> Generator[tuple[int, ForestTree]]:
-        """The trees as they are finished, with their numbers: here, in other processes, or on other machines."""
+        """Yield the trees as they are finished, with their numbers: here, in other processes, or on other machines."""
         if client is not None:
             with Cluster(client) as cluster:
                 tasks = _tasks(self.n_estimators, cluster.workers)
@@ -365,7 +366,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _out_of_bag(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -> Floats:
-    """The mean probabilities of each training record by trees that it is out of bag for; NaN if there are none."""
+    """Return the mean probabilities of each training record by trees that it is out of bag for; NaN if there are none."""
     records = len(setup.training.labels)
     total, judges = np.zeros((records, classes)), np.zeros(records)
     for number, grown in kept.items():
@@ -385,7 +386,7 @@ def _scorecard(data: TrainingData, chances: Floats, sample_weight: Any) -> Score
 
 
 def _for_all_records(data: TrainingData, chances: Floats) -> Floats:
-    """The probabilities for all data records; those of weight 0 have NaN."""
+    """Return the probabilities for all data records; those of weight 0 have NaN."""
     found = np.full((data.records, chances.shape[1]), np.nan)
     found[data.weighing] = chances
     return found
@@ -404,7 +405,7 @@ def grow_some(numbers: Sequence[int], setup: ForestSetup) -> list[tuple[int, For
 
 
 def _bare(tree: Tree) -> Tree:
-    """The tree without the side results of its searches: nobody reads those of fifty trees."""
+    """Return the tree without the side results of its searches: nobody reads those of fifty trees."""
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
@@ -420,6 +421,6 @@ _AT_ONCE = 5
 
 
 def _tasks(trees: int, places: int) -> list[list[int]]:
-    """The numbers of the trees, in tasks: several for each place, so that none waits long for the last."""
+    """Return the numbers of the trees, in tasks: several for each place, so that none waits long for the last."""
     size = max(1, min(_AT_ONCE, trees // (4 * places)))
     return [list(range(first, min(first + size, trees))) for first in range(0, trees, size)]

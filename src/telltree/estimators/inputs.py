@@ -55,7 +55,7 @@ def _error(key: str, evidence: str, records: int, panel: Panel) -> DataError:
 
 
 def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
-    """The possible keys of records: names or integers, without gaps, and the first level of a two-level index."""
+    """Yield the possible keys of records: names or integers, without gaps, and the first level of a two-level index."""
     index: Any = getattr(X, "index", None)
     if getattr(index, "nlevels", 1) == 2:
         yield None, np.asarray(index.codes[0])
@@ -69,7 +69,7 @@ def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
 
 
 def _is_time(panel: Panel, name: str, order: NDArray[np.int64], fresh: NDArray[np.bool_]) -> bool:
-    """True if a column rises within all records and falls back between most of them, or is called a time."""
+    """Return True if a column rises within all records and falls back between most of them, or is called a time."""
     if panel.schema[name].type is not ColumnType.REAL:
         return False
     values = panel.stacked(name)[order]
@@ -87,7 +87,7 @@ _NO_SERIES = (
 
 
 def read_training(X: Any) -> Panel:
-    """The panel to learn from: a panel unchanged, or a plain table, whose rows are records of one step."""
+    """Return the panel to learn from: a panel unchanged, or a plain table, whose rows are records of one step."""
     if isinstance(X, Panel):
         panel = X
     else:
@@ -99,7 +99,8 @@ def read_training(X: Any) -> Panel:
 
 
 def read_known(estimator: Any, X: Any, schema: Schema) -> Panel:
-    """The records to answer for, read like those that `estimator` learnt from; `schema` has the columns it needs.
+    """Return the records to answer for, read like those that `estimator` learnt from; `schema` has the columns it
+    needs.
 
     Columns are matched by name if they had names then and have names now, else by position, as in scikit-learn.
     """
@@ -139,7 +140,7 @@ def remember(estimator: Any, X: Any, panel: Panel) -> None:
 
 
 def read_labels(y: Any, panel: Panel, X: Any) -> NDArray[Any]:
-    """One label for each record of the panel made from X."""
+    """Return one label for each record of the panel made from X."""
     if y is None:
         raise DataError(
             "a classifier requires y to be passed, but the target y is None: give one label for each record"
@@ -169,7 +170,7 @@ def _shape(y: Any) -> tuple[int, ...]:
 
 
 def _check_table(X: Any) -> int:
-    """The width of a plain table; anything else is refused, in scikit-learn's words where it has some."""
+    """Return the width of a plain table; anything else is refused, in scikit-learn's words where it has some."""
     if is_frame(X):
         return len(open_frame(X).columns)
     first = X[0] if isinstance(X, list | tuple) and X else None
@@ -182,7 +183,7 @@ def _check_table(X: Any) -> int:
 
 
 def _renamed(frame: Any) -> Any:
-    """The frame with the names that array columns get."""
+    """Return the frame with the names that array columns get."""
     opened = open_frame(frame)
     return opened.rename({name: f"x{number}" for number, name in enumerate(opened.columns, 1)}).to_native()
 
@@ -195,7 +196,7 @@ _MOST_PARTS = 60  # into which the smallest weight may be divided so that all we
 
 
 def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) -> Weights | None:
-    """The product of sample and class weights, as shares of the largest, or None if neither is given.
+    """Return the product of sample and class weights, as shares of the largest, or None if neither is given.
 
     A record of weight 0 does not count, not even for "balanced".
     """
@@ -212,7 +213,7 @@ def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) 
 
 
 def _product(one: Weights, other: Weights) -> Weights:
-    """The products as shares of the largest, without underflow or overflow, whatever the factors are."""
+    """Return the products as shares of the largest, without underflow or overflow, whatever the factors are."""
     (a, b), (c, d) = np.frexp(one), np.frexp(other)
     size, exponent = np.frexp(a * c)
     exponent = exponent + b + d
@@ -222,7 +223,7 @@ def _product(one: Weights, other: Weights) -> Weights:
 
 
 def fixed_point(weights: Weights | None) -> NDArray[np.int64] | None:
-    """Weights as integers of at most ONE, which depend only on their ratios; None if all are equal.
+    """Return weights as integers of at most ONE, which depend only on their ratios; None if all are equal.
 
     Weights in the ratio of small integers keep that ratio exactly, and so stand for repeated records. A weight that is
     not 0 becomes at least 1.
@@ -239,7 +240,7 @@ def fixed_point(weights: Weights | None) -> NDArray[np.int64] | None:
 
 
 def _ratios(weights: Weights) -> Weights | None:
-    """The weights as the smallest integers with the same ratios; None if those are not small."""
+    """Return the weights as the smallest integers with the same ratios; None if those are not small."""
     with np.errstate(over="ignore"):
         shares = weights / weights[weights > 0].min()
     if not shares.max() < ONE:
@@ -259,7 +260,7 @@ def _floats(values: Any) -> Weights:
 
 
 def _class_weights(class_weight: Any, labels: NDArray[Any], weighing: NDArray[np.bool_]) -> Weights:
-    """The weight of each record's class."""
+    """Return the weight of each record's class."""
     found = np.zeros(len(labels))
     if class_weight == "balanced":
         found[weighing] = compute_sample_weight(class_weight, labels[weighing])
@@ -283,7 +284,7 @@ class TrainingSet(NamedTuple):
     labels: ClassLabels
 
     def part(self, members: NDArray[np.int64]) -> "TrainingSet":
-        """Some of the records."""
+        """Return some of the records."""
         return TrainingSet(self.panel[members], self.labels[members])
 
 
@@ -299,12 +300,12 @@ class TrainingData(NamedTuple):
     """How many were given."""
 
     def of_weighing(self, values: Any) -> Any:
-        """The values of the training records, out of one for each record given, such as groups."""
+        """Return the values of the training records, out of one for each record given, such as groups."""
         return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
 
 
 def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
-    """Records of weight 0 are left out, but their classes stay."""
+    """Return records of weight 0 are left out, but their classes stay."""
     panel = read_training(X)
     labels = read_labels(y, panel, X)
     if not isinstance(X, Panel):

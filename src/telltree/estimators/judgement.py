@@ -57,7 +57,7 @@ class Judgement:
         return self.cards[MODEL]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it in types that JSON has."""
+        """Return all of it in types that JSON has."""
         models = {name: card.as_dict() for name, card in self.cards.items()}
         return {"records": self.card.records, "folds": self.folds, "seen_in_training": self.seen, "models": models}
 
@@ -114,7 +114,7 @@ def judge_by_folds(
 
 
 def _leaves(model: Any) -> int:
-    """The number of leaves of a fitted tree, or of the largest tree of a forest."""
+    """Return the number of leaves of a fitted tree, or of the largest tree of a forest."""
     trees = getattr(model, "trees_", None)
     return max(len(tree.leaves) for tree in trees) if trees else len(model._fitted().leaves)
 
@@ -138,7 +138,7 @@ def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[
 
 
 def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.float64] | None, Sequence[Fold]]:
-    """The model's own cross-validation and its folds, if it was made of these records, by these groups."""
+    """Return the model's own cross-validation and its folds, if it was made of these records, by these groups."""
     own = getattr(model, "validation_", None)
     if own is None or len(own.probabilities) != len(panel):
         return None, ()
@@ -159,7 +159,7 @@ def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any
 
 
 def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
-    """The probabilities of the commonest-class baseline, which a model knows from the records in its leaves."""
+    """Return the probabilities of the commonest-class baseline, which a model knows from the records in its leaves."""
     counts = model.class_counts_
     trained = np.repeat(np.arange(len(counts)), counts)
     return commonest_class(panel, trained, len(counts), panel)
@@ -197,7 +197,8 @@ def cross_validate(
     client: Any = None,
     max_memory: str | float | None = None,
 ) -> NDArray[np.float64]:
-    """The probability of each class for each record, by a clone that learnt from the training records of its fold.
+    """Return the probability of each class for each record, by a clone that learnt from the training records of its
+    fold.
 
     Records × classes, the classes in order; a class that the clone has not met has probability 0. `progress` is called
     with the number of a fold, from 1, and how many there are, before each. Ctrl-C is a KeyboardInterrupt: half a tree
@@ -229,7 +230,7 @@ _Records = tuple[Panel, NDArray[Any]]
 def _each_fold(
     tasks: Sequence[_Task], records: _Records, tell: Callable[[int, int], None], client: Any
 ) -> Iterator[tuple[int, _FoldChances]]:
-    """The number of each fold, from 0, and what came of it, in the order in which they are done."""
+    """Yield the number of each fold, from 0, and what came of it, in the order in which they are done."""
     if client is None:
         for number, task in enumerate(tasks):
             tell(number + 1, len(tasks))

@@ -30,14 +30,14 @@ def effective_parameters(classifier: BaseEstimator) -> dict[str, Any]:
 
 
 def settings_of(name: str, part: object) -> dict[str, Any]:
-    """The settings of a part, by name, if it is a dataclass; a function, for example, has none."""
+    """Return the settings of a part, by name, if it is a dataclass; a function, for example, has none."""
     if not _has_settings(part):
         return {}
     return {f"{name}{_BETWEEN}{field.name}": getattr(part, field.name) for field in fields(part)}  # type: ignore[arg-type]
 
 
 def split_settings(given: Mapping[str, Any], parts: Mapping[str, object]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of the estimator itself, and those of each of its parts."""
+    """Return the settings of the estimator itself, and those of each of its parts."""
     own: dict[str, Any] = {}
     theirs: dict[str, dict[str, Any]] = {}
     for key, value in given.items():
@@ -50,7 +50,7 @@ def split_settings(given: Mapping[str, Any], parts: Mapping[str, object]) -> tup
 
 
 def with_settings(name: str, part: Any, changes: Mapping[str, Any]) -> Any:
-    """A copy of the part with other settings; SettingsError if it has no such setting."""
+    """Return a copy of the part with other settings; SettingsError if it has no such setting."""
     known = [field.name for field in fields(part)] if _has_settings(part) else []
     for setting in changes:
         if setting not in known:

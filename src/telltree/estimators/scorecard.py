@@ -55,7 +55,7 @@ class Kinds:
 
     @classmethod
     def of(cls, codes: Ints, chances: Floats, weights: Floats) -> "Kinds":
-        """The kinds among records of these classes, probabilities and weights."""
+        """Return the kinds among records of these classes, probabilities and weights."""
         rows = np.column_stack([codes, weights, chances])
         kinds, records = np.unique(rows, axis=0, return_counts=True)
         return cls(kinds[:, 0].astype(np.int64), kinds[:, 1], np.ascontiguousarray(kinds[:, 2:]), records)
@@ -67,7 +67,7 @@ class Kinds:
         return likeliest
 
     def confusion(self, amounts: NDArray[np.generic]) -> Floats:
-        """The weight of each class predicted as each: samples × true × predicted."""
+        """Return the weight of each class predicted as each: samples × true × predicted."""
         classes = self.chances.shape[1]
         return _binned(self.truth * classes + self.predicted, amounts, classes**2).reshape(-1, classes, classes)
 
@@ -77,7 +77,7 @@ class Kinds:
         return Measures(*self._measured(self.records[None])[0].tolist())
 
     def _measured(self, records: Ints) -> Floats:
-        """The measures of samples with this many records of each kind: samples × measures."""
+        """Return the measures of samples with this many records of each kind: samples × measures."""
         amounts = records * self.weight
         total = amounts.sum(axis=1)
         confusion = self.confusion(amounts)
@@ -93,7 +93,8 @@ class Kinds:
         return np.column_stack(measures)
 
     def resampled(self, times: int, seed: int) -> Floats:
-        """The measures of bootstrap samples, drawn with replacement, as large as the original: samples × measures."""
+        """Return the measures of bootstrap samples, drawn with replacement, as large as the original: samples ×
+        measures."""
         generator, number = np.random.default_rng(seed), int(self.records.sum())
         at_once, found = max(1, AT_ONCE // self.chances.size), []
         for begun in range(0, times, at_once):
@@ -134,7 +135,7 @@ class Kinds:
         return np.concatenate([rank + begin for rank, begin in zip(ranks, begins, strict=True)]), begins
 
     def _auc(self, amounts: Floats) -> Floats:
-        """The mean area under the curve, over the classes that some records have and others do not."""
+        """Return the mean area under the curve, over the classes that some records have and others do not."""
         ranks, begins = self._ranks
         own = np.where(self._own.T, amounts[:, None], 0.0)
         others = amounts[:, None] - own
@@ -146,14 +147,14 @@ class Kinds:
 
 
 def _binned(bins: Ints, amounts: NDArray[np.generic], number: int) -> Floats:
-    """The sums of each sample's amounts in each of so many bins: samples × bins."""
+    """Return the sums of each sample's amounts in each of so many bins: samples × bins."""
     places = np.arange(len(amounts))[:, None] * number + bins
     sums = np.bincount(places.ravel(), amounts.ravel(), len(amounts) * number)
     return sums.astype(np.float64, copy=False).reshape(len(amounts), number)
 
 
 def _mean_ratio(parts: Floats, wholes: Floats) -> Floats:
-    """The mean of a sample's ratios, where the whole is more than nothing; NaN if it never is."""
+    """Return the mean of a sample's ratios, where the whole is more than nothing; NaN if it never is."""
     some = wholes > 0
     ratios = np.divide(parts, wholes, out=np.zeros_like(wholes), where=some).sum(axis=1)
     mean: Floats = np.divide(ratios, some.sum(axis=1), out=np.full(len(some), np.nan), where=some.any(axis=1))
@@ -259,17 +260,17 @@ class Scorecard:
         return cls(records=len(codes), classes=known, confusion=told, weighted=weighted, **scores)  # type: ignore[arg-type]
 
     def score(self, name: str) -> Score | None:
-        """The score of this name, which is one of FIGURES."""
+        """Return the score of this name, which is one of FIGURES."""
         found: Score | None = getattr(self, name)
         return found
 
     def told(self, name: str) -> str:
-        """A score as text; a dash if there is none."""
+        """Return a score as text; a dash if there is none."""
         score = self.score(name)
         return "–" if score is None else score.text(in_percent=FIGURES[name].percent)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it in types that JSON has, except classes that are neither text, number nor Boolean."""
+        """Return all of it in types that JSON has, except classes that are neither text, number nor Boolean."""
         scores = {name: None if (score := self.score(name)) is None else vars(score).copy() for name in FIGURES}
         confusion = [list(row) for row in self.confusion]
         found = {"records": self.records, **scores, "classes": list(self.classes), "confusion": confusion}
@@ -287,7 +288,7 @@ class Scorecard:
         return f"95 % intervals: Wilson's for accuracy, of {RESAMPLES:,} bootstrap draws for the others"
 
     def mistakes(self) -> str:
-        """The confusion matrix as a table; if there are many classes, the most common mistakes."""
+        """Return the confusion matrix as a table; if there are many classes, the most common mistakes."""
         names = [clip(" ".join(str(label).split()), _NAME) for label in self.classes]
         if len(names) <= _MOST_CLASSES:
             rows = [(name, *map(str, row)) for name, row in zip(names, self.confusion, strict=True)]
@@ -301,13 +302,13 @@ class Scorecard:
 
 
 def side_by_side(cards: Mapping[str, Scorecard]) -> str:
-    """The scores of several models on the same records as one table, one column per model."""
+    """Return the scores of several models on the same records as one table, one column per model."""
     rows = [(figure.name, *(card.told(name) for card in cards.values())) for name, figure in FIGURES.items()]
     return "\n".join(_aligned([("", *cards), *rows]))
 
 
 def coded(labels: Any, classes: Sequence[Any]) -> tuple[Ints, tuple[Any, ...]]:
-    """The index of each label among the classes; and the classes, with unknown labels appended."""
+    """Return the index of each label among the classes; and the classes, with unknown labels appended."""
     given, known = np.asarray(labels, object).tolist(), np.asarray(classes, object).tolist()
     places = {label: place for place, label in enumerate(known)}
     for label in given:
@@ -368,7 +369,7 @@ def _weights(sample_weight: Any, records: int) -> Floats:
 
 
 def _aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> list[str]:
-    """Lines with columns of minimal width; with `numbers`, all but the first are right-aligned."""
+    """Return lines with columns of minimal width; with `numbers`, all but the first are right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     pads = [str.ljust, *[str.rjust if numbers else str.ljust] * (len(widths) - 1)]
     return [

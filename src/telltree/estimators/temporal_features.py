@@ -98,7 +98,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         return Formula.parse(text, panel.schema, functions=self.functions, step=panel.step)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """The truth of each formula for each record, and then the margins if asked for: records × columns."""
+        """Return the truth of each formula for each record, and then the margins if asked for: records × columns."""
         check_is_fitted(self, "formulas_")
         panel = read_known(self, X, self.schema_).aligned(self.schema_)
         check_clock((formula.expression for formula in self.formulas_), self.step_, panel)
@@ -108,7 +108,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         return np.hstack([truth, _robustness(self.formulas_, panel, self.reference_)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The text of each formula, with "margin of " before it for margins; `input_features` is only checked."""
+        """Return the text of each formula, with "margin of " before it for margins; `input_features` is only checked."""
         check_is_fitted(self, "formulas_")
         if input_features is not None and len(input_features) != self.n_features_in_:
             raise DataError(

@@ -86,7 +86,7 @@ class _Members(NamedTuple):
     decisive: list[NDArray[np.int64]]
 
     def style(self, number: int) -> Any:
-        """The dash pattern of a line."""
+        """Return the dash pattern of a line."""
         return "-" if number == self.own else look(max(1, number)).line
 
 
@@ -145,7 +145,7 @@ def _members(
 def _frame(
     category: Category, speaks: FormulaVoice, members: _Members, chosen: Sequence[Pane]
 ) -> tuple[Figure, list[Axes]]:
-    """The figure with heading and empty axes, and below them the key of the markers."""
+    """Return the figure with heading and empty axes, and below them the key of the markers."""
     schema, drawn = members.panel.schema, len(members.records)
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
@@ -202,7 +202,8 @@ def _draw_pane(ax: Axes, pane: Pane, members: _Members, speaks: FormulaVoice) ->
 
 
 def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[NDArray[Any]] | None) -> None:
-    """A marker at each member's decisive step: on its line, in its row, or at the bottom if its value is no number."""
+    """Return a marker at each member's decisive step: on its line, in its row, or at the bottom if its value is no
+    number."""
     on: list[tuple[float, float]] = []
     floor: list[tuple[float, float]] = []
     rows = len(members.records)
@@ -218,7 +219,7 @@ def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[ND
 
 
 def _name_levels(ax: Axes, schema: Schema, column: str, fill: dict[int, Any], values: Sequence[NDArray[Any]]) -> None:
-    """A key of the rows' colours, to their right."""
+    """Return a key of the rows' colours, to their right."""
     codes = sorted({int(code) for one in values for code in np.unique(one)}, key=lambda code: (code < 0, code))
     names = code_names(schema, column)
     if schema[column].type is ColumnType.BOOLEAN:
@@ -287,7 +288,7 @@ def plot_collage(
 
 
 def _chosen(categories: Sequence[Category], panel: Panel, only_label: Any) -> list[Category]:
-    """The categories to draw; a DataError if there are none."""
+    """Return the categories to draw; a DataError if there are none."""
     named = [c for c in categories if only_label is None or c.label == only_label]
     if categories and not named:
         known = ", ".join(dict.fromkeys(repr(c.label) for c in categories))
@@ -313,7 +314,7 @@ def _assemble(
     speaks: FormulaVoice | None,
     key: float = 0.0,
 ) -> tuple[Figure, float]:
-    """The figure, and where in it a key may be placed."""
+    """Return the figure, and where in it a key may be placed."""
     columns = min(columns, max(len(c.positions) for c in chosen))
     step = _CELL + (_GAP if isinstance(draw, _Sketch) else _GAP_WITH_NUMBERS)
     first = _MARGIN + step - _CELL - _GAP
@@ -339,7 +340,7 @@ def _assemble(
 
 
 def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any]:
-    """The labels of members that the name of their category does not tell, by their positions."""
+    """Return the labels of members that the name of their category does not tell, by their positions."""
     names, which = labels.named()
     found: dict[int, Any] = {}
     for category in categories:
@@ -350,7 +351,7 @@ def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any
 
 
 def _name(ax: Axes, panel: Panel, record: int, others: Mapping[int, Any]) -> None:
-    """The record's id above its picture, and its label where the name of the category does not tell it."""
+    """Return the record's id above its picture, and its label where the name of the category does not tell it."""
     words, other = str(panel.ids[record]), record in others
     if other:
         words += f" ({others[record]})"

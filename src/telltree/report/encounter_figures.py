@@ -78,13 +78,13 @@ class _Flight(NamedTuple):
     phase: NDArray[Any]
 
     def colour(self, code: int) -> str:
-        """The colour of an advisory; grey if it is missing or unknown."""
+        """Return the colour of an advisory; grey if it is missing or unknown."""
         if code < 0:
             return QUIET
         return _COLOURS.get(reduce(lambda name, part: name.replace(part, ""), _VARIANTS, self.names[code]), QUIET)
 
     def changes(self) -> Iterator[tuple[int, str]]:
-        """The steps at which the advisory changes, and to what; no advisory at the start is not a change."""
+        """Yield the steps at which the advisory changes, and to what; no advisory at the start is not a change."""
         for start, _, code in runs(self.advisory):
             if code >= 0 and (start or self.names[code] != _CLEAR):
                 yield start, self.names[code]
@@ -155,7 +155,7 @@ def _flights(panel: Panel, record: int, show: str) -> list[_Flight]:
 
 
 def _draw(ax: Axes, flight: _Flight, thick: float) -> None:
-    """The line in parts, each up to the start of the next, with a dot at its start."""
+    """Return the line in parts, each up to the start of the next, with a dot at its start."""
     for start, stop, code in runs(flight.advisory):
         part = slice(start, min(stop + 1, len(flight.at)))
         looks: Looks = {"color": flight.colour(code), "linewidth": thick, "solid_capstyle": "round"}
@@ -163,7 +163,7 @@ def _draw(ax: Axes, flight: _Flight, thick: float) -> None:
 
 
 def _number(ax: Axes, flights: list[_Flight], size: float) -> None:
-    """The aircraft's numbers at both ends of their lines, without overlap. Call it after setting the limits."""
+    """Return the aircraft's numbers at both ends of their lines, without overlap. Call it after setting the limits."""
     flown = [(flight, np.flatnonzero(np.isfinite(flight.values))) for flight in flights]
     inch = float(np.diff(ax.get_ylim())[0]) / inches_of(ax)[1]
     for end, side in ((0, "right"), (-1, "left")):
@@ -231,7 +231,7 @@ def _announce(ax: Axes, flights: list[_Flight]) -> None:
 
 
 def _clear_of(both: NDArray[np.float64], notice: _Notice) -> float:
-    """The height that words must clear: that of both aircraft, up to two steps to either side."""
+    """Return the height that words must clear: that of both aircraft, up to two steps to either side."""
     near = both[:, max(0, notice.step - 2) : notice.step + 3]
     return float(np.nanmax(near) if notice.above else np.nanmin(near))
 

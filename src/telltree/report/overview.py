@@ -24,12 +24,12 @@ from telltree.tree.tree import Tree
 
 
 def scores_of(subject: Subject) -> TargetScores | None:
-    """The scores on the records of the report; None if they have no labels."""
+    """Return the scores on the records of the report; None if they have no labels."""
     return None if subject.labels is None else subject.labels.scores(subject.tree.summaries, subject.clusters - 1)
 
 
 def held_out_scores(tree: Tree, held_out: Any) -> TargetScores | None:
-    """The scores on held-out records, given as (panel, labels)."""
+    """Return the scores on held-out records, given as (panel, labels)."""
     if held_out is None:
         return None
     if not (isinstance(held_out, tuple) and len(held_out) == 2 and isinstance(held_out[0], Panel)):
@@ -106,7 +106,7 @@ class Unseen:
 
 
 def sizes_of(subject: Subject) -> tuple[SizeTable | None, Unseen | None]:
-    """The trees to choose from, if there are several, and how well the report's own does, if known."""
+    """Return the trees to choose from, if there are several, and how well the report's own does, if known."""
     pruning_path = getattr(subject.fitted, "pruning_path_", None)
     if not isinstance(pruning_path, PruningPath):
         return None, None
@@ -131,7 +131,7 @@ def _unseen(subject: Subject, score: TreeScore, whole: ClassSummary) -> Unseen:
 
 
 def _folds(fitted: Any) -> str:
-    """The number of folds; a model from a file does not know it."""
+    """Return the number of folds; a model from a file does not know it."""
     validation = getattr(fitted, "validation_", None)
     return "folds" if validation is None else counted(len(validation.folds), "fold")
 
@@ -256,7 +256,7 @@ def _left_out(subject: Subject) -> dict[str, str]:
 
 
 def _columns(subject: Subject) -> list[ColumnFact]:
-    """The columns that the tree asks about, then the others."""
+    """Return the columns that the tree asks about, then the others."""
     asked = {name for node in subject.tree.nodes for name in node.formula.expression.attributes()}
     left_out, missing = _left_out(subject), subject.panel.missing()
     rows = []
@@ -300,7 +300,7 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
 
 
 def _settings(value: Any) -> str:
-    """Settings by name; for anything else only its name, since its repr may contain an address."""
+    """Return settings by name; for anything else only its name, since its repr may contain an address."""
     if not is_dataclass(value) or isinstance(value, type):
         return words(getattr(value, "__name__", type(value).__name__))
     if isinstance(value, Search | Growth):

@@ -44,7 +44,7 @@ from telltree.tree.tree import Branch, Leaf
 def cards(
     subject: Subject, gallery: Gallery, members: Sequence[Members], shown: Container[int]
 ) -> list[dict[str, Any]]:
-    """One entry per category, for the page; only members that are `shown`."""
+    """Return one entry per category, for the page; only members that are `shown`."""
     leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
     gains, missing = _gains(subject), missing_columns(subject.tree, subject.known)
     siblings, numbered = _siblings(subject.categories), {category.number: category for category in subject.categories}
@@ -93,19 +93,20 @@ def cards(
 
 
 def _siblings(categories: Sequence[Category]) -> dict[int, int]:
-    """The number of each category's sibling, if they are told together."""
+    """Return the number of each category's sibling, if they are told together."""
     pairs = [group for group in grouped(categories) if len(group) == 2]
     return {one.number: other.number for pair in pairs for one, other in (pair, reversed(pair))}
 
 
 def _mixed(category: Category) -> tuple[int, ...]:
-    """The parts of the target that a mixed category is called by, the predicted one first; none if it is not mixed."""
+    """Return the parts of the target that a mixed category is called by, the predicted one first; none if it is not
+    mixed."""
     leading: tuple[int, ...] = getattr(category.summary, "leading", ())
     return leading if len(leading) > 1 else ()
 
 
 def _lead(category: Category, *, beside: bool) -> str | None:
-    """The headline of a card; None if it is another of its sentences, or is one with other digits."""
+    """Return the headline of a card; None if it is another of its sentences, or is one with other digits."""
     shown = [category.apart] if beside else [category.english, category.short, category.apart]
     told = category.told.without_what_is_shared if beside else category.told
     headline = told.without_repeats(*shown).headline
@@ -145,7 +146,7 @@ def _apart(category: Category, subject: Subject, missing: Container[str]) -> dic
 
 
 def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: Container[str]) -> dict[str, str]:
-    """The answers on some branches in every form of telling."""
+    """Return the answers on some branches in every form of telling."""
     return {
         "english": words(english),
         "paper": words(sentence(branches, subject.schema, missing, style="paper")),
@@ -170,14 +171,14 @@ def _measure(sure: Sureness) -> dict[str, Any]:
 
 
 def _values(sure: Sureness) -> dict[str, Any]:
-    """The same as numbers, for a table, by the names of its columns; how many records there are it tells anyway."""
+    """Return the same as numbers, for a table, by the names of its columns; how many records there are it tells anyway."""
     told = sure.exported().items()
     found = {name: value for name, value in told if name != "support" and not isinstance(value, list)}
     return {name: number(value) if isinstance(value, float) else value for name, value in found.items()}
 
 
 def _gains(subject: Subject) -> dict[int, dict[str, float]]:
-    """For each category, how much the branches on its path that mention a column lowered the fitness."""
+    """Return for each category how much the branches on its path that mention a column lowered the fitness."""
     found: dict[int, dict[str, float]] = {}
     above: dict[int, dict[str, float]] = {-1: {}}
     for spot in spots(subject.tree):
@@ -283,7 +284,7 @@ def _heading(subject: Subject) -> str:
 
 
 def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, Any]:
-    """All data that the script draws."""
+    """Return all data that the script draws."""
     members = all_members(subject, most=examples, seed=seed)
     gallery = Gallery(subject)
     mentioned = [columns_of(category) for category in subject.categories]
@@ -321,7 +322,7 @@ def _target(subject: Subject) -> dict[str, Any]:
 
 
 def _scale(unit: str | None) -> dict[str, Any]:
-    """The other units in which times may be told, as in `clock`."""
+    """Return the other units in which times may be told, as in `clock`."""
     units = larger_units(unit)
     return {"units": [list(pair) for pair in units], "longest": longest(unit) if units else 0, "fitting": FITTING}
 
@@ -343,7 +344,7 @@ def data_block(data: Any) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """The content security policy: this style and this script, by their hashes, and nothing else."""
+    """Return the content security policy: this style and this script, by their hashes, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

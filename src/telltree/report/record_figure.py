@@ -91,7 +91,8 @@ class Pane(NamedTuple):
 
 
 def panes(formulas: Iterable[Expression]) -> list[Pane]:
-    """The columns that formulas mention, in order of appearance, then differences and the like that they compare."""
+    """Return the columns that formulas mention, in order of appearance, then differences and the like that they
+    compare."""
     columns: dict[Expression, dict[Threshold, None]] = {}
     others: dict[Expression, dict[Threshold, None]] = {}
     for e in (part for formula in formulas for part in formula.walk()):
@@ -106,7 +107,7 @@ def panes(formulas: Iterable[Expression]) -> list[Pane]:
 
 
 def _compared(e: Expression) -> tuple[Expression, Threshold] | None:
-    """The real signal and the constant, if the expression is a stepwise comparison."""
+    """Return the real signal and the constant, if the expression is a stepwise comparison."""
     if not isinstance(e.head, Operator) or e.head not in COMPARISONS or e.type is not Type.BOOLEAN_VECTOR:
         return None
     left, right = e.args
@@ -130,18 +131,18 @@ class FormulaVoice(NamedTuple):
     style: Style = "plain"
 
     def formula(self, e: Expression) -> str:
-        """One formula."""
+        """Return one formula."""
         e = rounded(e, self.digits)
         if self.text == "formula":
             return str(e)
         return with_small_pictures(english(e, self.schema, self.missing, style=self.style, step=self.step))
 
     def branch(self, branch: Branch) -> str:
-        """A branch as a formula that is true; negated where the node's formula is false."""
+        """Return a branch as a formula that is true; negated where the node's formula is false."""
         return self.formula(signed([branch])[0])
 
     def path(self, branches: Sequence[Branch]) -> str:
-        """All branches of a path, without those that follow from the rest."""
+        """Return all branches of a path, without those that follow from the rest."""
         told = [self._rounded(branch) for branch in shown(branches)]
         if self.text == "formula":
             return conjunction(signed(told))
@@ -198,7 +199,7 @@ def told_size(category: Category) -> str:
 
 
 def temporal(e: Expression) -> list[Expression]:
-    """The parts of a formula that look along time, without the connectives that join them."""
+    """Return the parts of a formula that look along time, without the connectives that join them."""
     if isinstance(e.head, Operator) and e.type is Type.BOOLEAN and all(arg.type is Type.BOOLEAN for arg in e.args):
         return list(dict.fromkeys(part for arg in e.args for part in temporal(arg)))
     return [e]
@@ -226,7 +227,7 @@ class Held(NamedTuple):
 
 
 def held(branches: Sequence[Branch], panel: Panel, record: int, reference: Panel | None = None) -> Iterator[Held]:
-    """All parts of all branches; a comparison of several counts once for each count."""
+    """Yield all parts of all branches; a comparison of several counts once for each count."""
     robustness = Robustness(panel, reference)
     for number, (formula, _) in enumerate(branches, 1):
         parts = temporal(formula.expression)
@@ -254,7 +255,7 @@ _BLANK = {"facecolor": "#F4F4F4", "edgecolor": "#B5B5B5", "hatch": "xxxx", "line
 
 
 def clock(panel: Panel, record: int) -> Floats:
-    """The times of a record's steps, or else their numbers from 0."""
+    """Return the times of a record's steps, or else their numbers from 0."""
     times = panel.times(record)
     return np.arange(int(panel.lengths[record]), dtype=np.float64) if times is None else np.asarray(times)
 
@@ -292,7 +293,7 @@ class Clocks(NamedTuple):
 
 
 def clocks(panel: Panel, records: Sequence[int]) -> Clocks:
-    """Times as read, or in a larger unit; but records with no moment in common are counted from their starts."""
+    """Return times as read, or in a larger unit; but records with no moment in common are counted from their starts."""
     if len(panel) == 0 or panel.times(0) is None:
         return Clocks([clock(panel, record) for record in records], "step")
     days = _days(panel, records)
@@ -316,7 +317,7 @@ def from_starts(panel: Panel, records: Sequence[int]) -> tuple[float, str]:
 
 
 def time_name(panel: Panel) -> str:
-    """The name of an axis of times as read."""
+    """Return the name of an axis of times as read."""
     return "step" if len(panel) == 0 or panel.times(0) is None else _named("time", panel.time_unit)
 
 
@@ -333,7 +334,7 @@ def _apart(times: Sequence[Floats]) -> bool:
 
 
 def _days(panel: Panel, records: Sequence[int]) -> list[Floats]:
-    """The dates of records in days since 1970, by the clock of the first record; empty if they have no dates."""
+    """Return the dates of records in days since 1970, by the clock of the first record; empty if they have no dates."""
     found = []
     for record in records:
         dates, offsets = panel.dates(record), panel.offsets(record)
@@ -347,7 +348,7 @@ def _days(panel: Panel, records: Sequence[int]) -> list[Floats]:
 
 
 def _set_to(panel: Panel, record: int) -> str | None:
-    """The UTC offset of a record's clock at its start, if known."""
+    """Return the UTC offset of a record's clock at its start, if known."""
     offsets = panel.offsets(record)
     return None if offsets is None else f"UTC{offset_text(int(offsets[0]))}"
 
@@ -361,7 +362,7 @@ def edges(at: Floats) -> Floats:
 
 
 def line(ax: Axes, at: Floats, values: Floats, **looks: Any) -> None:
-    """A line with gaps at missing values, dots for isolated values, and arrows to infinities."""
+    """Return a line with gaps at missing values, dots for isolated values, and arrows to infinities."""
     values = np.where(np.abs(values) > _HUGE, np.copysign(np.inf, values), values)
     finite = np.isfinite(values)
     near = np.concatenate([[False], finite, [False]])
@@ -409,7 +410,8 @@ def mark_thresholds(ax: Axes, thresholds: Sequence[Threshold], inches: float, di
 
 
 def bands(ax: Axes, rows: Sequence[tuple[Floats, NDArray[Any]]], fill: Fill, thick: float = 0.84) -> None:
-    """One band per row, the first at the top: codes are filled as `fill` says; codes it does not have stay empty."""
+    """Return one band per row, the first at the top: codes are filled as `fill` says; codes it does not have stay
+    empty."""
     shapes: dict[int, list[list[tuple[float, float]]]] = {}
     for number, (at, codes) in enumerate(rows):
         low, high = len(rows) - 1 - number - thick / 2, len(rows) - 1 - number + thick / 2
@@ -427,7 +429,7 @@ def bands(ax: Axes, rows: Sequence[tuple[Floats, NDArray[Any]]], fill: Fill, thi
 
 
 def runs(codes: NDArray[Any]) -> list[tuple[int, int, int]]:
-    """Steps in a row with one code: the first, the one after the last, and the code."""
+    """Return steps in a row with one code: the first, the one after the last, and the code."""
     starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
     stops = np.concatenate([starts[1:], [len(codes)]])
     return [(int(a), int(b), int(codes[a])) for a, b in zip(starts, stops, strict=True)]
@@ -465,7 +467,7 @@ def name_pane(ax: Axes, words: str, inches: float, away: float = 0.12) -> None:
 
 
 def stack(figure: Figure, left: float, top: float, width: float, heights: Sequence[float]) -> list[Axes]:
-    """Axes one below the other, GAP apart, with a shared time axis; ticks are labelled below the last."""
+    """Return axes one below the other, GAP apart, with a shared time axis; ticks are labelled below the last."""
     made = []
     for height in heights:
         made.append(add_axes(figure, left, top, width, height))
@@ -476,7 +478,7 @@ def stack(figure: Figure, left: float, top: float, width: float, heights: Sequen
 
 
 def signal_values(panel: Panel, pane: Pane, record: int) -> NDArray[Any]:
-    """The values of a pane's signal, step by step; Booleans and categories coded as in the panel."""
+    """Return the values of a pane's signal, step by step; Booleans and categories coded as in the panel."""
     if pane.column is not None:
         return panel.values(pane.column, record)
     start = int(panel.starts[record])
@@ -614,7 +616,7 @@ def _shown(pane: Pane, panel: Panel, record: int, at: NDArray[np.float64], speak
 def _frame(
     title: str, said: Sequence[str], drawn: Sequence[_Shown], labels: Sequence[str]
 ) -> tuple[Figure, list[Axes]]:
-    """The figure with its heading, empty axes, and a legend for names that do not fit into the bands."""
+    """Return the figure with its heading, empty axes, and a legend for names that do not fit into the bands."""
     held_lines = [min(4, len(wrapped(words, _LEFT - 0.35, BODY))) for words in labels]
     heights = [1.0 if one.real else 0.34 for one in drawn]
     heights += [max(0.3, lines_height(lines, BODY)) for lines in held_lines]
@@ -648,7 +650,7 @@ def _draw_pane(ax: Axes, one: _Shown, at: NDArray[np.float64], digits: int | Non
 
 
 def _mark_pieces(ax: Axes, one: _Shown, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
-    """The steps that were compared with a shape, up to the decisive one; none where there are several of them."""
+    """Return the steps that were compared with a shape, up to the decisive one; none where there are several of them."""
     looks: Looks = {"color": COLOURS[2], "linewidth": 5, "alpha": 0.4, "solid_capstyle": "round", "zorder": 2}
     for row in rows:
         steps = {len(e.shape.values) for e in row.part.walk() if e.head is DISTANCE and e.args[0] == one.pane.signal}
@@ -667,7 +669,7 @@ def _draw_held(ax: Axes, row: Held, at: NDArray[np.float64], words: str) -> None
 
 
 def _mark_moments(axes: Sequence[Axes], columns: int, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
-    """A line through all columns at each decisive step, with the numbers of the branches at the top."""
+    """Return a line through all columns at each decisive step, with the numbers of the branches at the top."""
     moments: dict[int, dict[int, None]] = {}
     for row in rows:
         moments.setdefault(row.decisive, {})[row.branch] = None

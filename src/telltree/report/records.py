@@ -46,7 +46,7 @@ class Members:
 
 
 def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
-    """For each category up to `most` members of each sort, fewer of small ones; the same seed selects the same."""
+    """Return for each category up to `most` members of each sort fewer of small ones; the same seed selects the same."""
     names = {name for category in subject.categories for name in columns_of(category)}
     reals = (name for name in names if subject.known.schema[name].type is ColumnType.REAL)
     spreads = {name: _spread(subject.known, name) for name in reals}
@@ -73,28 +73,27 @@ def _members(subject: Subject, category: Category, spreads: Mapping[str, float],
 
 
 def drawn(positions: Ints, most: int, seed: Sequence[int]) -> Ints:
-    """All positions if there are few, else a random sample, in order."""
+    """Return all positions if there are few, else a random sample, in order."""
     if len(positions) <= most:
         return positions
     return np.sort(np.random.default_rng(list(seed)).choice(positions, most, replace=False))
 
 
 def columns_of(category: Category) -> tuple[str, ...]:
-    """The columns on the path to a category, in order, each once."""
+    """Return the columns on the path to a category, in order, each once."""
     return tuple(dict.fromkeys(name for formula, _ in category.branches for name in formula.expression.attributes()))
 
 
 def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
-    """The smallest absolute margin of each record on the way to its category."""
+    """Return the smallest absolute margin of each record on the way to its category."""
     evidence = {node.formula: found for node, found in zip(subject.tree.nodes, subject.evidence, strict=True)}
     asked = [np.abs(evidence[formula].robustness[positions]) for formula, _ in category.branches]
     return np.min(asked, axis=0) if asked else np.full(len(positions), np.inf)
 
 
 def medoids(apart: Floats, most: int, taken: NDArray[np.bool_] | None = None) -> Ints:
-    """Records (as indices) that represent all: first the one nearest to all others, then, one by one, those that most
-    reduce the distance of the records to their nearest representative. Those `taken` already represent none.
-    """
+    """Return records (as indices) that represent all: first the one nearest to all others, then, one by one, those that
+    most reduce the distance of the records to their nearest representative. Those `taken` already represent none."""
     chosen: list[int] = []
     free = np.ones(len(apart), np.bool_) if taken is None else ~taken
     nearest = np.full(len(apart), np.inf)
@@ -141,7 +140,7 @@ def _apart_reals(values: Floats, spread: float) -> Floats:
 
 
 def _spread(panel: Panel, name: str) -> float:
-    """The standard deviation of a column; 1 if it is 0 or cannot be computed."""
+    """Return the standard deviation of a column; 1 if it is 0 or cannot be computed."""
     with np.errstate(over="ignore", invalid="ignore"):
         deviation = panel.statistics(name).spread()
     return deviation if 0 < deviation < np.inf else 1.0
@@ -174,12 +173,12 @@ def bucket(steps: int) -> int:
 
 
 def line(values: Floats) -> Trace:
-    """A real column: `v` two characters a point, between `lo` and `hi`, which are None where nothing is finite."""
+    """Return a real column: `v` two characters a point, between `lo` and `hi`, which are None where nothing is finite."""
     return lines([values])[0]
 
 
 def lines(columns: Sequence[Floats]) -> list[Trace]:
-    """The same for several records at once, which costs little more than for one."""
+    """Return the same for several records at once, which costs little more than for one."""
     each = [_extremes(values, bucket(len(values))) for values in columns]
     lengths = np.array([len(points) for points in each])
     begins, points = np.cumsum(lengths) - lengths, np.concatenate(each)
@@ -200,7 +199,7 @@ def lines(columns: Sequence[Floats]) -> list[Trace]:
 
 
 def _pairs(codes: NDArray[np.int64]) -> str:
-    """Two characters a code."""
+    """Return two characters a code."""
     return _text(_PAIRS[codes])
 
 
@@ -219,7 +218,8 @@ def _text(characters: NDArray[np.uint8]) -> str:
 
 
 def clock(panel: Panel, record: int) -> Trace:
-    """The times of a record's points: `t` the first and last time, `u` the times between if they are not evenly spaced.
+    """Return the times of a record's points: `t` the first and last time, `u` the times between if they are not evenly
+    spaced.
 
     `d` is the date of time 0, if times were dates: milliseconds since 1970 by the clock of the record, which is set as
     at its start, and its offset from UTC. Without times, or with odd ones, steps are counted from 0 and `t` is None.
@@ -251,7 +251,7 @@ def line_of_points(points: Floats) -> str:
 
 
 def reduced_levels(panel: Panel, name: str) -> tuple[list[str], NDArray[np.int64]]:
-    """The levels of a categorical column that the page distinguishes, and the index of each level among them.
+    """Return the levels of a categorical column that the page distinguishes, and the index of each level among them.
 
     All levels if there are not too many, else the most common; others share one index. The last two entries are for the
     codes −2, which is no level, and −1, missing.
@@ -269,7 +269,7 @@ def reduced_levels(panel: Panel, name: str) -> tuple[list[str], NDArray[np.int64
 
 
 def _extremes(values: Floats, width: int) -> Floats:
-    """The smallest and largest value of each bucket, in the order in which they occur."""
+    """Return the smallest and largest value of each bucket, in the order in which they occur."""
     if width == 1:
         return np.asarray(values, np.float64)
     rows = _rows(values, width, np.nan)
@@ -281,7 +281,7 @@ def _extremes(values: Floats, width: int) -> Floats:
 
 
 def _rows(values: NDArray[Any], width: int, fill: Any) -> NDArray[Any]:
-    """One bucket per row; the last is padded."""
+    """Return one bucket per row; the last is padded."""
     filled = np.full(-(-len(values) // width) * width, fill, values.dtype)
     filled[: len(values)] = values
     return filled.reshape(-1, width)
@@ -293,9 +293,9 @@ DecisionPath = list[dict[str, Any]]
 
 
 def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath]:
-    """For each record the turns from the root to its leaf.
+    """Return for each record the turns from the root to its leaf.
 
-    A turn has the `node` (its index in the tree), whether it `holds`, the decisive `step` and its `time` (and `date` if
+    A turn has the `node` (its index in the tree) whether it `holds`, the decisive `step` and its `time` (and `date` if
     times were dates), the absolute `margin` (None if infinite; `distance` says it in words if it is meaningful), and
     `looks`: the steps at which each operand of F, G or count is true, with `counts` for those that are counted. If the
     answer is `unknown`, that says why, and what it counts as.
@@ -372,7 +372,7 @@ class Gallery:
             self.column(name)
 
     def column(self, name: str) -> int:
-        """The number of a column in the page."""
+        """Return the number of a column in the page."""
         return self._number.setdefault(name, len(self._number))
 
     def _column(self, name: str) -> ShownColumn:
@@ -399,7 +399,7 @@ class Gallery:
     def encoded(
         self, records: Sequence[int], ways: Mapping[int, DecisionPath], mentioned: Sequence[Sequence[str]]
     ) -> Iterator[dict[str, Any]]:
-        """Each record: its place in the panel, its category and label, its clock, its columns and its way.
+        """Yield each record: its place in the panel, its category and label, its clock, its columns and its way.
 
         `mentioned` are the columns of each category.
         """
@@ -428,7 +428,7 @@ class Gallery:
 
 
 def _worth_showing(subject: Subject) -> list[str]:
-    """The columns of the tree, then others that vary, in the panel's order."""
+    """Return the columns of the tree, then others that vary, in the panel's order."""
     used = dict.fromkeys(name for node in subject.tree.nodes for name in node.formula.expression.attributes())
     dull = unusable(subject.panel)
     others = [name for name in subject.panel.schema if name not in used and name not in dull]
@@ -436,7 +436,7 @@ def _worth_showing(subject: Subject) -> list[str]:
 
 
 def chosen_records(subject: Subject, members: Sequence[Members], seed: int) -> list[int]:
-    """Positions of records in the order in which they are shown, as long as there is room.
+    """Return positions of records in the order in which they are shown, as long as there is room.
 
     First examples, one category after the other in turn, so that each has some; then a random choice of the others.
     """
@@ -451,7 +451,8 @@ def chosen_records(subject: Subject, members: Sequence[Members], seed: int) -> l
 def records_view(
     subject: Subject, gallery: Gallery, chosen: Sequence[int], mentioned: Sequence[Sequence[str]], *, room: int
 ) -> list[dict[str, Any]]:
-    """The chosen records, encoded, as many as fit into `room` bytes; `mentioned` are the columns of each category."""
+    """Return the chosen records, encoded, as many as fit into `room` bytes; `mentioned` are the columns of each
+    category."""
     ways = ways_of(subject, chosen)
     found: list[dict[str, Any]] = []
     batches = (chosen[first : first + AT_A_TIME] for first in range(0, len(chosen), AT_A_TIME))
@@ -464,7 +465,7 @@ def records_view(
 
 
 def listing(subject: Subject, seed: int) -> dict[str, Any]:
-    """All records with their category and label, or a random choice of as many as fit into `MOST_LISTED` bytes."""
+    """Return all records with their category and label, or a random choice of as many as fit into `MOST_LISTED` bytes."""
     sizes = [len(json.dumps(words(name))) + 8 for name in subject.panel.ids.tolist()]
     order = np.random.default_rng([seed, 0, 5]).permutation(len(sizes))
     fitting = np.cumsum(np.array(sizes)[order]) <= MOST_LISTED

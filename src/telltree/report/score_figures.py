@@ -157,7 +157,7 @@ def _deciding(score: TreeScore) -> Measured:
 
 
 def _steps(model_or_path: Any) -> tuple[PruningPath, Pruning | None]:
-    """The trees, including the model's own."""
+    """Return the trees, including the model's own."""
     if isinstance(model_or_path, PruningPath):
         return model_or_path, None
     pruning_path, tree = getattr(model_or_path, "pruning_path_", None), getattr(model_or_path, "tree_", None)
@@ -219,7 +219,7 @@ def plot_search(found: SearchResult | Mapping[Any, SearchResult]) -> Figure:
 
 
 def _fall(ax: Axes, run: SearchResult, unit: str, number: int) -> None:
-    """A staircase from the first finite fitness to the end of the search."""
+    """Return a staircase from the first finite fitness to the end of the search."""
     moments = [moment for moment in run.history if np.isfinite(moment.fitness)]
     if not moments:
         return

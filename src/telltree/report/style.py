@@ -58,36 +58,36 @@ class MarkStyle(NamedTuple):
 
 
 def look(number: int) -> MarkStyle:
-    """The style of the thing with this number, counted from 0."""
+    """Return the style of the thing with this number, counted from 0."""
     pick = [series[number % len(series)] for series in (COLOURS, INKS, HATCHES, LINES, MARKERS)]
     return MarkStyle(*pick)
 
 
 def tint(colour: str, share: float) -> tuple[float, float, float]:
-    """A colour mixed with white: 1 is the colour itself, 0 is white."""
+    """Return a colour mixed with white: 1 is the colour itself, 0 is white."""
     red, green, blue = (1 - share + share * part for part in to_rgb(colour))
     return red, green, blue
 
 
 def lines_height(lines: int, size: float) -> float:
-    """The height of this many lines of text, in inches."""
+    """Return the height of this many lines of text, in inches."""
     return lines * size * LEADING / POINTS
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches."""
+    """Return an empty figure of this size in inches."""
     return Figure(figsize=(width, height), facecolor=PAPER, edgecolor=PAPER)
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The figure of these axes, which may be in a subfigure."""
+    """Return the figure of these axes, which may be in a subfigure."""
     figure: Any = ax.figure
     whole: Figure = figure.figure
     return whole
 
 
 def inches_of(ax: Axes) -> tuple[float, float]:
-    """The width and height of axes."""
+    """Return the width and height of axes."""
     share, (wide, high) = ax.get_position(), figure_of(ax).get_size_inches()
     return float(share.width * wide), float(share.height * high)
 
@@ -101,7 +101,7 @@ def add_axes(figure: Figure, left: float, top: float, width: float, height: floa
 
 
 def tidy(ax: Axes) -> None:
-    """Axes with two spines and small ticks, in our colours."""
+    """Return axes with two spines and small ticks, in our colours."""
     ax.set_facecolor(PAPER)
     ax.grid(visible=False)
     for side, spine in ax.spines.items():
@@ -114,7 +114,7 @@ def tidy(ax: Axes) -> None:
 
 
 def as_it_is() -> Looks:
-    """Arguments for every text, so that it is drawn literally."""
+    """Return arguments for every text, so that it is drawn literally."""
     return {"parse_math": False, "usetex": False, "fontfamily": families()}
 
 
@@ -148,19 +148,19 @@ def name_axis(ax: Axes, x: str | None = None, y: str | None = None) -> None:
 
 
 def legend(where: Axes | Figure, handles: Sequence[Artist], names: Sequence[object], **place: Any) -> None:
-    """A legend; names are drawn literally, even those that begin with an underscore."""
+    """Return a legend; names are drawn literally, even those that begin with an underscore."""
     made = where.legend(handles, [str(i) for i in range(len(handles))], fontsize=SMALL, frameon=False, **place)
     for written, name in zip(made.get_texts(), names, strict=True):
         plain(written, text=drawable(name), color=INK)
 
 
 def swatch(number: int, **changes: Any) -> Patch:
-    """The legend entry for the area of a thing."""
+    """Return the legend entry for the area of a thing."""
     return Patch(**area(number) | changes)
 
 
 def stroke(number: int, **changes: Any) -> Line2D:
-    """The legend entry for the line of a thing."""
+    """Return the legend entry for the line of a thing."""
     it = look(number)
     return Line2D([], [], **{"color": it.ink, "linestyle": it.line, "linewidth": 1.4} | changes)
 
@@ -190,7 +190,7 @@ POINTS = 72  # an inch
 
 @cache
 def families() -> list[str]:
-    """The font of all text, then installed fonts that may have what it lacks."""
+    """Return the font of all text, then installed fonts that may have what it lacks."""
     installed = {font.name for font in fontManager.ttflist}
     return [FONT, *(name for name in _OTHERS if name in installed)]
 
@@ -211,7 +211,7 @@ def _advance(character: str) -> float | None:
 
 
 def with_small_pictures(text: str) -> str:
-    """The text with pictures of shapes no wider than they must be: of long ones, some of their steps."""
+    """Return the text with pictures of shapes no wider than they must be: of long ones, some of their steps."""
 
     def small(found: re.Match[str]) -> str:
         picture, steps = found[0], len(found[0])
@@ -221,7 +221,7 @@ def with_small_pictures(text: str) -> str:
 
 
 def drawable(text: object) -> str:
-    """The text on one line, with a box for every character that no font can draw."""
+    """Return the text on one line, with a box for every character that no font can draw."""
     return "".join(_drawable(character) for character in str(text))
 
 
@@ -239,7 +239,7 @@ def width(text: str, size: float) -> float:
 
 
 def wrapped(text: object, inches: float, size: float, lines: int = 100) -> list[str]:
-    """The text in lines no wider than `inches`; if it needs too many lines, it ends in an ellipsis."""
+    """Return the text in lines no wider than `inches`; if it needs too many lines, it ends in an ellipsis."""
     found: list[str] = []
     for line in _lines(drawable(text), inches, size):
         if len(found) == lines:
@@ -250,7 +250,7 @@ def wrapped(text: object, inches: float, size: float, lines: int = 100) -> list[
 
 
 def clipped(text: object, inches: float, size: float) -> str:
-    """The text on one line no wider than `inches`, with an ellipsis for what does not fit."""
+    """Return the text on one line no wider than `inches`, with an ellipsis for what does not fit."""
     return wrapped(text, inches, size, lines=1)[0]
 
 
@@ -270,7 +270,7 @@ def _lines(text: str, inches: float, size: float) -> Iterator[str]:
 
 
 def _pieces(word: str, inches: float, size: float) -> list[str]:
-    """A word, cut if it must be."""
+    """Return a word, cut if it must be."""
     pieces, piece = [], ""
     for character in word:
         if piece and width(piece + character, size) > inches:
@@ -356,7 +356,7 @@ def _arrange(box: Box, down: bool, apart: float) -> _Reach:
 
 
 def _beside(left: list[tuple[float, float]], right: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The extents of both; for a level that only one has, its own."""
+    """Return the extents of both; for a level that only one has, its own."""
     shared = [(low, high) for (low, _), (_, high) in zip(left, right, strict=False)]
     return shared + left[len(right) :] + right[len(left) :]
 
@@ -366,7 +366,8 @@ def _preorder(box: Box) -> list[Box]:
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Positions at least `gap` apart, in the same order and near the wanted ones: for labels beside their objects."""
+    """Return positions at least `gap` apart, in the same order and near the wanted ones: for labels beside their
+    objects."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     groups: list[tuple[float, int]] = []  # middle and number of labels that touch
     for i in order:
@@ -391,7 +392,7 @@ class Label(NamedTuple):
 
 
 def room_for(low: float, high: float, labels: Sequence[Label], height: float) -> tuple[float, float]:
-    """The limits of an axis of this height, in inches, that shows values from `low` to `high` and all labels.
+    """Return the limits of an axis of this height, in inches, that shows values from `low` to `high` and all labels.
 
     Labels take at most four fifths of the height, so that the values stay visible.
     """

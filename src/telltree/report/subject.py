@@ -26,12 +26,13 @@ from telltree.tree.tree import Tree
 
 
 def words(value: Any) -> str:
-    """Any name, class or id as text for a page in UTF-8: halves of surrogate pairs become U+FFFD, controls escapes."""
+    """Return any name, class or id as text for a page in UTF-8: halves of surrogate pairs become U+FFFD, controls
+    escapes."""
     return visible(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def clipped(text: str, most: int) -> str:
-    """The text, or its beginning with a note of how much was left out."""
+    """Return the text, or its beginning with a note of how much was left out."""
     return text if len(text) <= most else f"{text[:most]} … ({counted(len(text) - most, 'more character')})"
 
 
@@ -43,7 +44,7 @@ def number(value: float | None, digits: int = 6) -> float | None:
 
 
 def moment(time: float) -> float | None:
-    """A time. It may count from long ago, so more digits matter."""
+    """Return a time. It may count from long ago, so more digits matter."""
     return number(time, 12)
 
 
@@ -160,7 +161,8 @@ def _training(fitted: Any) -> TrainingFacts | None:
 
 
 def _evidence(tree: Tree, panel: Panel, training: TrainingFacts | None) -> tuple[Evidence, ...]:
-    """All that the page tells of the nodes' formulas, in the standard deviations of training where they are known.
+    """Return all that the page tells of the nodes' formulas, in the standard deviations of training where they are
+    known.
 
     A formula is walked once, whatever the page shows of it, and though several nodes ask for it.
     """
@@ -182,7 +184,7 @@ def _told(column: Column, told: Column | None) -> Column:
 
 
 def tree_of(model: Any) -> Tree:
-    """The tree itself, or that of a fitted classifier."""
+    """Return the tree itself, or that of a fitted classifier."""
     tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
     if not isinstance(tree, Tree):
         raise SettingsError(
@@ -192,7 +194,7 @@ def tree_of(model: Any) -> Tree:
 
 
 def known_labels(tree: Tree, panel: Panel, y: Any) -> Labels:
-    """The labels of records; DataError if the tree could be right about none of them."""
+    """Return the labels of records; DataError if the tree could be right about none of them."""
     labels = tree.target.read(y, panel)
     labels.check_known(tree.target)
     return labels

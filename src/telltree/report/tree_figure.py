@@ -78,7 +78,7 @@ class Card:
             yield from child.walk()
 
     def box(self) -> Box:
-        """Only the sizes."""
+        """Return only the sizes."""
         return Box(self.width, self.height, tuple(child.box() for child in self.children))
 
 
@@ -116,7 +116,7 @@ def _trained(node: Node | Leaf) -> Iterator[Summary]:
 
 
 def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -> Card:
-    """The cards of a tree. `says` words its nodes, in lines of at most this many inches."""
+    """Return the cards of a tree. `says` words its nodes, in lines of at most this many inches."""
     places, numbers = iter(range(len(seen.totals))), iter(range(1, len(tree.leaves) + 1))
 
     def make(node: Node | Leaf) -> Card:
@@ -266,7 +266,7 @@ class _Pen:
             self._write(left - 0.33 * _BETWEEN["right"], v + 0.07, answer, SMALL)
 
     def card(self, card: Card, x: float, y: float) -> None:
-        """The box, its lines, the bar and the counts, from the top."""
+        """Return the box, its lines, the bar and the counts, from the top."""
         colour = None if card.part is None else look(card.part).colour
         left, bottom = x - card.width / 2, y - card.height / 2
         self._ax.add_patch(

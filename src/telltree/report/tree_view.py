@@ -34,7 +34,7 @@ class Spot:
 
 
 def spots(tree: Tree) -> list[Spot]:
-    """All nodes and leaves in preorder, the true child first."""
+    """Return all nodes and leaves in preorder, the true child first."""
     found: list[Spot] = []
     rows, numbers = iter(range(len(tree.nodes))), iter(range(1, len(tree.leaves) + 1))
 
@@ -50,7 +50,7 @@ def spots(tree: Tree) -> list[Spot]:
 
 
 def tree_view(subject: Subject) -> list[dict[str, Any]]:
-    """One entry a spot, for the page."""
+    """Return one entry a spot, for the page."""
     passes = subject.tree.passes_truth(subject.truth)
     missing = missing_columns(subject.tree, subject.known)
     entries = []
@@ -98,7 +98,7 @@ def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, 
 
 
 def _told(e: Expression, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
-    """A formula in plain English and in the paper's."""
+    """Return a formula in plain English and in the paper's."""
     return {
         "english": words(english(e, subject.schema, missing, step=subject.known.step)),
         "paper": words(english(e, subject.schema, missing, style="paper")),
@@ -106,7 +106,7 @@ def _told(e: Expression, subject: Subject, missing: Container[str]) -> dict[str,
 
 
 def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[str, Any]:
-    """A runner-up with few digits; without English if it has columns that these records do not have."""
+    """Return a runner-up with few digits; without English if it has columns that these records do not have."""
     e = rounded(other.formula.expression, DIGITS)
     known = all(name in subject.schema for name in e.attributes())
     told = _told(e, subject, missing) if known else {"english": None, "paper": None}
@@ -114,7 +114,7 @@ def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[s
 
 
 def pieces(e: Expression) -> list[tuple[str, int]]:
-    """The columns that a formula compares with a shape, of which it has one, and of how many steps that is."""
+    """Return the columns that a formula compares with a shape, of which it has one, and of how many steps that is."""
     found: dict[str, set[int]] = {}
     for part in e.walk():
         if part.head is DISTANCE and isinstance(part.args[0].head, Attribute):
@@ -123,7 +123,7 @@ def pieces(e: Expression) -> list[tuple[str, int]]:
 
 
 def marks(e: Expression) -> list[tuple[str, float]]:
-    """The columns that a formula compares with constants, and those constants; both signs for absolute values."""
+    """Return the columns that a formula compares with constants, and those constants; both signs for absolute values."""
     found = []
     for part in e.walk():
         if not isinstance(part.head, Operator) or part.head not in COMPARISONS:

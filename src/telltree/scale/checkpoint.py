@@ -40,7 +40,7 @@ from telltree.tree.tree import Leaf
 
 
 def found_state(found: SearchResult) -> State:
-    """The arrays of a finished search."""
+    """Return the arrays of a finished search."""
     constants = found.best is not None and found.best.derivation.grammar.has_random_constants
 
     def rows(candidates: list[Candidate]) -> State:
@@ -67,7 +67,7 @@ def found_state(found: SearchResult) -> State:
 
 
 def found_of(given: Given) -> SearchResult:
-    """The result of a finished search."""
+    """Return the result of a finished search."""
     best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
     ties = given.rows("ties")
     first, tied = _candidates(given, "by_size", "fitness_by_size"), given.rows("of_sizes")
@@ -92,7 +92,7 @@ def found_of(given: Given) -> SearchResult:
 
 
 def _text(proof: Proof) -> bytes:
-    """A proof as text: numbers of formulas may have any number of digits."""
+    """Return a proof as text: numbers of formulas may have any number of digits."""
     return json.dumps(asdict(proof)).encode()
 
 
@@ -126,7 +126,7 @@ def _candidates(given: Given, name: str, fitness: str) -> tuple[Candidate, ...]:
 
 
 def state_of_result(result: SplitResult, task: NodeTask) -> State:
-    """The result of a node that was searched; its leaf follows from its records."""
+    """Return the result of a node that was searched; its leaf follows from its records."""
     assert result.search is not None
     state = together(search=found_state(result.search))
     split = result.split
@@ -147,7 +147,7 @@ def state_of_result(result: SplitResult, task: NodeTask) -> State:
 
 
 def result_of(state: State, task: NodeTask, split_search: SplitSearch) -> SplitResult:
-    """The result of a node; CheckpointError if the state cannot be one of it."""
+    """Return the result of a node; CheckpointError if the state cannot be one of it."""
     given = Given(state, split_search.grammar, split_search.settings.search.max_depth)
     leaf, found = Leaf(split_search.labels[task.members].summary()), found_of(given.part("search"))
     if "formula" not in state:
@@ -164,7 +164,7 @@ def result_of(state: State, task: NodeTask, split_search: SplitSearch) -> SplitR
 
 
 def _state_of_shown(split: Split) -> State:
-    """The formula that is shown, if answers may be unknown."""
+    """Return the formula that is shown, if answers may be unknown."""
     if split.shown is None:
         return {}
     formula, negated, unknown, unknown_is_true = split.shown
@@ -184,7 +184,7 @@ def _shown(given: Given, state: State, formula: Formula, split_search: SplitSear
 
 
 def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> Formula | None:
-    """The formula, if it differs from the one that was found."""
+    """Return the formula, if it differs from the one that was found."""
     grammar = split_search.grammar
     try:
         text = given.array(name, np.uint8, None).tobytes().decode()
@@ -216,7 +216,7 @@ class NodePlace(NamedTuple):
 
 
 def content_of(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
-    """The content of a file; CheckpointError if it is too large to be read again."""
+    """Return the content of a file; CheckpointError if it is too large to be read again."""
     head = {"format": FORMAT, "version": VERSION, "telltree": __version__, "about": dict(about)}
     content = _written(head) + b"".join(lines)
     content += _written({"sha256": hashlib.sha256(content).hexdigest()})
@@ -225,12 +225,12 @@ def content_of(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
 
 
 def line_of(place: NodePlace, state: State) -> bytes:
-    """The line of a place."""
+    """Return the line of a place."""
     return _written({**place._asdict(), "arrays": {name: _array_out(array) for name, array in state.items()}})
 
 
 def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[NodePlace, bytes]]:
-    """The description of the fit, and the line of each place."""
+    """Return the description of the fit, and the line of each place."""
     try:
         with open(path, "rb") as file:
             head = file.readline(_MOST_HEAD)
@@ -246,7 +246,7 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[NodePl
 
 
 def state_of(line: bytes) -> State:
-    """The state that a line holds."""
+    """Return the state that a line holds."""
     arrays = _object(line).get("arrays")
     if not isinstance(arrays, dict):
         raise CheckpointError("it is damaged: a node has no arrays")
@@ -275,7 +275,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _about(head: bytes) -> dict[str, str]:
-    """The description of the fit, from the first line."""
+    """Return the description of the fit, from the first line."""
     found = _object(head)
     version, about = found.get("version"), found.get("about")
     if found.get("format") != FORMAT or type(version) is not int:
@@ -329,7 +329,7 @@ def description_of(
     settings: TreeSettings,
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] | None,
 ) -> dict[str, str]:
-    """The data and settings of a fit, under the names that an error tells users.
+    """Return the data and settings of a fit, under the names that an error tells users.
 
     A criterion, search or function of the user's own is known by its name, and by its settings if it has any.
     """
@@ -414,7 +414,7 @@ class Checkpoint:
             remove_parts(path)  # of writes that were killed
 
     def seed(self, otherwise: int) -> int:
-        """The seed of the fit in the file; another if there is none."""
+        """Return the seed of the fit in the file; another if there is none."""
         text = self._about.get(_SEED, "")
         return int(text) if text.isdecimal() and len(text) < 20 else otherwise
 
@@ -425,11 +425,11 @@ class Checkpoint:
         self._about = dict(description)
 
     def tree(self, number: int) -> CheckpointStore:
-        """The store of a tree: 0 is that of all records, the others are those of folds."""
+        """Return the store of a tree: 0 is that of all records, the others are those of folds."""
         return _TreeCheckpoint(self, number)
 
     def state(self, place: NodePlace) -> State | None:
-        """The state of a node that the file holds."""
+        """Return the state of a node that the file holds."""
         line = self._lines.get(place)
         return None if line is None else state_of(line)
 

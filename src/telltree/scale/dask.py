@@ -54,13 +54,13 @@ class Cluster:
         return len(_workers(self._client))
 
     def backend(self, panel: Panel, grammar: Grammar) -> ShardedBackend:
-        """The backend for the nodes of one tree."""
+        """Return the backend for the nodes of one tree."""
         places = _Workers(self._client, panel, grammar)
         self._places.append(places)
         return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
     def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
-        """The results of `work(task, shared)`, with the tasks' numbers, as they finish on the workers.
+        """Yield the results of `work(task, shared)`, with the tasks' numbers, as they finish on the workers.
 
         Tasks whose worker died are done again elsewhere; if all died that had what is shared, it is sent again.
         """
@@ -78,7 +78,7 @@ class Cluster:
                     ) from error
 
     def _once(self, work: Callable[..., T], tasks: dict[int, Any], shared: Any) -> Generator[tuple[int, T]]:
-        """One attempt, which fails if all copies of the shared data are lost."""
+        """Yield one attempt, which fails if all copies of the shared data are lost."""
         from distributed import as_completed
 
         everywhere = self._everywhere(shared)
@@ -94,7 +94,7 @@ class Cluster:
                 self._client.cancel(list(futures))
 
     def _everywhere(self, shared: Any, attempts: int = _ATTEMPTS) -> Any:
-        """The future of what every worker gets; it is sent again if one of them dies meanwhile."""
+        """Return the future of what every worker gets; it is sent again if one of them dies meanwhile."""
         _workers(self._client)
         try:
             return self._client.scatter(shared, broadcast=True, hash=False)
@@ -149,7 +149,7 @@ class _Workers(Places):
         self._homes = [self._begun(shard, used[shard], *beginning) for shard, beginning in enumerate(beginnings)]
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """The answers, in the order of the questions; shards whose worker died are put somewhere else."""
+        """Return the answers, in the order of the questions; shards whose worker died are put somewhere else."""
         asked = [(message, self._submit(message)) for message in messages]
         return [self._answer(message, *submitted) for message, submitted in asked]
 
@@ -185,7 +185,8 @@ class _Workers(Places):
         )
 
     def _waited(self, worker: str, future: Any) -> Any:
-        """The result of a future; one whose worker died may never be done, so the worker is looked after meanwhile."""
+        """Return the result of a future; one whose worker died may never be done, so the worker is looked after
+        meanwhile."""
         while True:
             try:
                 return future.result(timeout=_LOOK)
@@ -219,7 +220,7 @@ class _Workers(Places):
         return begun, part is not None
 
     def _begun(self, shard: int, worker: str, beginning: Any | None, reads: bool) -> "_Home":
-        """The home of a shard that was begun; without an actor if the worker is lost."""
+        """Return the home of a shard that was begun; without an actor if the worker is lost."""
         try:
             return _Home(worker, None if beginning is None else self._waited(worker, beginning))
         except _lost(also=KeyError):
@@ -233,7 +234,7 @@ class _Workers(Places):
             return self._begun(shard, worker, *self._beginning(shard, worker))
 
     def _part(self, shard: int) -> Part | None:
-        """The part of files that the worker reads by itself; None if the records must be sent."""
+        """Return the part of files that the worker reads by itself; None if the records must be sent."""
         low, high = self.bounds[shard : shard + 2].tolist()
         return None if self._sending else part_of(self._panel[low:high])
 
@@ -253,7 +254,7 @@ class RemoteShard(Shard):
     """How long it has worked; the rest of the time it was idle."""
 
     def ask(self, message: Message) -> Any:
-        """The answer to a question."""
+        """Return the answer to a question."""
         began = time.perf_counter()
         found = answered(self, message)
         self.seconds += time.perf_counter() - began
@@ -270,21 +271,21 @@ def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
 
 
 def _is_deadly(error: BaseException) -> bool:
-    """True if a task has killed one worker after the other, and would go on."""
+    """Return True if a task has killed one worker after the other, and would go on."""
     from distributed import KilledWorker
 
     return isinstance(error, KilledWorker)
 
 
 def _lost(also: type[BaseException] = CancelledError) -> tuple[type[BaseException], ...]:
-    """The errors raised when a worker died, or was started again."""
+    """Return the errors raised when a worker died, or was started again."""
     from distributed import KilledWorker
 
     return CancelledError, Cancelled, KilledWorker, OSError, TimeoutError, NotOpenError, also
 
 
 def _workers(client: "Client") -> list[str]:
-    """The addresses of the workers; ClusterError if there are none, or nobody to ask."""
+    """Return the addresses of the workers; ClusterError if there are none, or nobody to ask."""
     try:
         found: list[str] = []
         while not found:  # the last one may die while it is asked for

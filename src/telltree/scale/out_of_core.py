@@ -57,7 +57,8 @@ class Turns(Places):
         self._backwards = False
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """The answers, in the order of the questions; forth and back, so that who comes last begins the next time."""
+        """Return the answers, in the order of the questions; forth and back, so that who comes last begins the next
+        time."""
         answers = [None] * len(messages)
         places = range(len(messages))
         for place in reversed(places) if self._backwards else places:
@@ -85,8 +86,8 @@ class Shares:
 
     @classmethod
     def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "Shares":
-        """As many shards as are needed for the process to take `most` bytes of memory, or a little more if that is not
-        `firm`."""
+        """Return as many shards as are needed for the process to take `most` bytes of memory, or a little more if that
+        is not `firm`."""
         taken = _memory_now() + _beside_bitsets(panel)
         atoms = int(grammar.tables.atoms[0]) or _ATOMS
         longest = np.sort(panel.lengths)[::-1][::LANES]  # of each block
@@ -120,7 +121,7 @@ def local_backend(
     firm: bool = True,
     quiet: bool = False,
 ) -> Backend:
-    """The backend in this process: for all records at once if their bitsets fit in memory, else in shards.
+    """Return the backend in this process: for all records at once if their bitsets fit in memory, else in shards.
 
     `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
     machine's if the panel is on disk, else for what is usual beside a panel in memory. What it will take is told,
@@ -144,13 +145,13 @@ def local_backend(
 
 
 def _beside_bitsets(panel: Panel) -> int:
-    """The bytes that learning takes beside the planes and numbers of its records."""
+    """Return the bytes that learning takes beside the planes and numbers of its records."""
     signals = min(SIGNALS, 8 * _SIGNALS_A_COLUMN * len(panel.schema) * panel.steps)
     return _SEARCH + signals + _A_RECORD * len(panel)
 
 
 def _memory_now() -> int:
-    """The bytes that this process takes, without what is on disk."""
+    """Return the bytes that this process takes, without what is on disk."""
     rest()
     pages = Path("/proc/self/statm")
     if not pages.exists():
@@ -159,7 +160,7 @@ def _memory_now() -> int:
 
 
 def _physical_memory() -> int:
-    """The bytes of memory that this machine has."""
+    """Return the bytes of memory that this machine has."""
     if not hasattr(os, "sysconf"):
         return 8 << 30
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

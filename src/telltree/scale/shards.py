@@ -75,7 +75,7 @@ class Shard:
             self._open.popitem(last=False)
 
     def answer(self, call: ShardRequest) -> Any:
-        """The result of a call to the evaluator of a node."""
+        """Return the result of a call to the evaluator of a node."""
         if call.node not in self._open:
             raise NotOpenError
         self._open.move_to_end(call.node)
@@ -117,7 +117,7 @@ class Places(abc.ABC):
 
     @abc.abstractmethod
     def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """The results, in the order of the messages."""
+        """Return the results, in the order of the messages."""
 
 
 def answered(shard: Shard, message: Message) -> Any:
@@ -143,15 +143,15 @@ class ShardedBackend:
         self.serial, self._lock = count(), threading.Lock()
 
     def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
-        """An evaluator of populations on these records."""
+        """Return an evaluator of populations on these records."""
         return _PopulationShards(self, members, before, "evaluator")
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
-        """An evaluator of single formulas on these records."""
+        """Return an evaluator of single formulas on these records."""
         return _FormulaShards(self, members, before, "formulas")
 
     def spread(self, signal: Expression) -> float:
-        """The standard deviation of a signal, the unit of its robustness."""
+        """Return the standard deviation of a signal, the unit of its robustness."""
         with self._lock:
             if signal not in self.deviations:
                 self.deviations[signal] = self._spread(signal)
@@ -187,7 +187,8 @@ class _NodeShards(abc.ABC, Generic[F]):
         ]
 
     def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
-        """The results of a method of `Evaluator` for each shard; `own` is its last argument, if shards differ in it."""
+        """Return the results of a method of `Evaluator` for each shard; `own` is its last argument, if shards differ in
+        it."""
         givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
         messages = [
             Message(shard, ShardRequest(self._node, question, its, **more), opening, not self._known)
@@ -197,7 +198,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         return self._backend.places.ask(messages)
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
-        """Groups of records to count. They stay with the shards; what is handed out is their number."""
+        """Return groups of records to count. They stay with the shards; what is handed out is their number."""
         parts = [[group[part] for group in groups] for part in self._parts]
         number = len(self._openings[0].masks)
         self._each("masks", own=parts)
@@ -211,32 +212,32 @@ class _NodeShards(abc.ABC, Generic[F]):
         return self.findings(formulas, wanted, masks).of_all()
 
     def findings(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        """The counts, to be joined with those of other shards: shards may be parts of a shard."""
+        """Return the counts, to be joined with those of other shards: shards may be parts of a shard."""
         return joined(self._each("findings", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks))
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
-        """The truth of every formula for every record."""
+        """Return the truth of every formula for every record."""
         found: NDArray[np.bool_] = np.concatenate(self._each("truth", formulas), axis=1)
         return found
 
     def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
-        """The least absolute robustness of each formula over the records; exact if it is no less than `cutoff`."""
+        """Return the least absolute robustness of each formula over the records; exact if it is no less than `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._backend.spread(signal) for signal in signals}
         found: NDArray[np.float64] = np.min(self._each("robustness", formulas, cutoff, True, spread=spread), axis=0)
         return found
 
     def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
-        """For each record the value of the atom's signal that decides the first formula."""
+        """Return for each record the value of the atom's signal that decides the first formula."""
         return np.concatenate(self._each("turning_points", formulas, atom))
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
-        """The finite values of a signal, each once, in order."""
+        """Return the finite values of a signal, each once, in order."""
         return np.unique(np.concatenate(self._each("distinct", signal)))
 
     @abc.abstractmethod
     def _some(self, formulas: F, wanted: NDArray[np.int64]) -> F:
-        """The wanted formulas, and nothing that need not travel."""
+        """Return the wanted formulas, and nothing that need not travel."""
 
     @abc.abstractmethod
     def _expressions(self, formulas: F) -> Sequence[Expression]: ...
@@ -244,14 +245,14 @@ class _NodeShards(abc.ABC, Generic[F]):
 
 class _PopulationShards(_NodeShards[Population]):
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
-        """For each condition, signatures of the steps at which it holds, and does not, in all shards."""
+        """Return for each condition signatures of the steps at which it holds, and does not, in all shards."""
         parts = self._each("marks", conditions)
         if any(part is None for part in parts):
             return None
         return [(b"".join(t for t, _ in own), b"".join(f for _, f in own)) for own in zip(*parts, strict=True)]
 
     def reach(self, conditions: Population, masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The records of each group in which each condition holds at some step, and at all steps."""
+        """Return the records of each group in which each condition holds at some step, and at all steps."""
         some, every = (
             np.sum(parts, axis=0) for parts in zip(*self._each("reach", conditions, masks=masks), strict=True)
         )
@@ -276,7 +277,7 @@ class _FormulaShards(_NodeShards[Sequence[Expression]]):
 
 
 def even_bounds(panel: Panel, shards: int) -> list[int]:
-    """The first record of each shard, and one past the last: whole blocks, of about as many steps each."""
+    """Return the first record of each shard, and one past the last: whole blocks, of about as many steps each."""
     ends = np.cumsum(panel.lengths)
     wanted = np.searchsorted(ends, ends[-1] * np.arange(1, shards) / shards)
     inner = (wanted // LANES * LANES).tolist()

@@ -57,7 +57,8 @@ class Best(NamedTuple):
 
 
 def best_tree(pool: Pool, levels: int, stop: Callable[[], bool] = bool) -> Best | None:
-    """The tree of up to so many levels, 1 to 3, that costs least; None if it was to `stop` before that was known."""
+    """Return the tree of up to so many levels, 1 to 3, that costs least; None if it was to `stop` before that was
+    known."""
     tally = np.zeros(2, np.int64)
     if levels == 1:
         cost, first = best_split(pool.groups, pool)
@@ -73,7 +74,8 @@ def best_tree(pool: Pool, levels: int, stop: Callable[[], bool] = bool) -> Best 
 
 
 def _three_levels(pool: Pool, best: Best, tally: NDArray[np.int64], stop: Callable[[], bool]) -> Best | None:
-    """The best tree of three levels, or `best` if none costs less; the questions that split best are tried first."""
+    """Return the best tree of three levels, or `best` if none costs less; the questions that split best are tried
+    first."""
     yes_floors, no_floors, order = (np.empty(len(pool.prices)) for _ in range(3))
     _floors(pool, yes_floors, no_floors, order)
     for a in np.argsort(order, kind="stable").tolist():
@@ -97,7 +99,7 @@ def _three_levels(pool: Pool, best: Best, tally: NDArray[np.int64], stop: Callab
 
 
 def _numbered(root: int, found) -> dict[int, int]:
-    """The question of each node, by number as in a heap, given those of a node and of its two sides."""
+    """Return the question of each node, by number as in a heap, given those of a node and of its two sides."""
     numbers = (root, 2 * root, 2 * root + 1)
     return {number: int(question) for number, question in zip(numbers, found, strict=False) if question >= 0}
 
@@ -140,7 +142,7 @@ class Questions(NamedTuple):
 
 
 def in_turn(lists: Sequence[Sequence[Derivation]]) -> Iterator[Derivation]:
-    """The first of each list, then the second of each, and so on."""
+    """Yield the first of each list, then the second of each, and so on."""
     for row in zip_longest(*lists):
         yield from (one for one in row if one is not None)
 
@@ -148,7 +150,7 @@ def in_turn(lists: Sequence[Sequence[Derivation]]) -> Iterator[Derivation]:
 def pooled(
     candidates: Sequence[Derivation], truth_of: Callable[[Sequence[Derivation]], Bools], most: int, least: int
 ) -> Questions:
-    """The first `most` that answer differently, and leave at least so many records on either side.
+    """Return the first `most` that answer differently, and leave at least so many records on either side.
 
     Of those that answer alike, whichever side they call true, the shortest of what was looked at is taken.
     """
@@ -171,7 +173,7 @@ def pooled(
 
 
 def pool_of(questions: Questions, labels: Labels, whole: TreeCost, least: int) -> Pool:
-    """The pool as arrays for compiled code, with the weights of the records."""
+    """Return the pool as arrays for compiled code, with the weights of the records."""
     groups, worth = labels.groups()
     kinds = len(groups) if worth is None else 0
     if worth is None:
@@ -195,7 +197,7 @@ def pool_of(questions: Questions, labels: Labels, whole: TreeCost, least: int) -
 
 
 def _words(rows: Bools) -> NDArray[np.uint64]:
-    """One bit for each Boolean, 64 to a word."""
+    """Return one bit for each Boolean, 64 to a word."""
     bytes_of = np.packbits(rows, axis=1, bitorder="little")
     room = np.zeros((len(rows), -(-bytes_of.shape[1] // 8) * 8), np.uint8)
     room[:, : bytes_of.shape[1]] = bytes_of
@@ -212,7 +214,7 @@ def _logs(records: int, classes: int) -> NDArray[np.float64]:
 
 @small
 def _leaf_cost(weights, pool):
-    """The cost of a leaf with these class weights: its Gini impurity, or the bits that encode its labels."""
+    """Return the cost of a leaf with these class weights: its Gini impurity, or the bits that encode its labels."""
     classes, whole = len(weights), np.int64(0)
     if pool.unit == 0:
         squares = 0.0
@@ -234,7 +236,7 @@ def _leaf_cost(weights, pool):
 
 @small
 def _least_cost(weights, pool, cheapest):
-    """The least that a tree can cost for such records: all classes alone, by one question, if that is worth it.
+    """Return the least that a tree can cost for such records: all classes alone, by one question, if that is worth it.
 
     A leaf of several classes costs no less than one of each, and two leaves of one class no less than one of both.
     """
@@ -248,7 +250,7 @@ def _least_cost(weights, pool, cheapest):
 
 @small
 def _weigh(counts, pool, weights):
-    """The weight of each class among records that are counted by groups; returns how many members they are."""
+    """Return the weight of each class among records that are counted by groups; returns how many members they are."""
     weights[:] = 0
     members = 0
     for g in range(len(counts)):
@@ -260,7 +262,7 @@ def _weigh(counts, pool, weights):
 
 @small
 def _count(inside, answer, counts):
-    """The number of records of each group that are in both bitsets."""
+    """Return the number of records of each group that are in both bitsets."""
     for g in range(len(counts)):
         own, found = inside[g], 0
         for word in range(len(answer)):
@@ -270,7 +272,7 @@ def _count(inside, answer, counts):
 
 @small
 def _split_cost(yes, no, pool, weights):
-    """The cost of two leaves, given their counts by groups; infinity if one has too few members."""
+    """Return the cost of two leaves, given their counts by groups; infinity if one has too few members."""
     if _weigh(yes, pool, weights) < pool.least:
         return np.inf
     cost = _leaf_cost(weights, pool)
@@ -281,7 +283,7 @@ def _split_cost(yes, no, pool, weights):
 
 @kernel
 def best_split(inside, pool):
-    """The least cost of these records with up to one question, and which (−1: none)."""
+    """Return the least cost of these records with up to one question, and which (−1: none)."""
     groups, classes = pool.worth.shape
     totals, yes, weights = np.empty(groups, np.int64), np.empty(groups, np.int64), np.empty(classes, np.int64)
     _count(inside, np.full(inside.shape[1], ~np.uint64(0)), totals)
@@ -297,7 +299,8 @@ def best_split(inside, pool):
 
 @kernel
 def best_two_levels(inside, pool, limit, tally):
-    """The least cost of these records with up to two levels of questions, if it is below `limit`; else at least that.
+    """Return the least cost of these records with up to two levels of questions, if it is below `limit`; else at least
+    that.
 
     Also returns the first question and those on its two sides (−1: none). `tally` adds up what was compared, and what
     was left out. A record inside is on one of four sides of two questions: how many are on the first is counted, the
@@ -343,7 +346,7 @@ def best_two_levels(inside, pool, limit, tally):
 
 @kernel
 def _floors(pool, yes_floors, no_floors, order):
-    """For each question, the least that its two sides can cost, and what they cost as leaves."""
+    """Return for each question the least that its two sides can cost, and what they cost as leaves."""
     groups, classes = pool.worth.shape
     totals, yes, weights = np.empty(groups, np.int64), np.empty(groups, np.int64), np.empty(classes, np.int64)
     _count(pool.groups, np.full(pool.groups.shape[1], ~np.uint64(0)), totals)

@@ -67,7 +67,7 @@ class ClassScores:
         }
 
     def tile(self, *, main: bool, weighted: bool) -> Tile:
-        """The accuracy, or where records had weights, what it is if all classes weigh the same."""
+        """Return the accuracy, or where records had weights, what it is if all classes weigh the same."""
         if weighted:
             note = "the mean recall of the classes, which weigh alike"
             return Tile("Balanced accuracy", percent(self.balanced), note)
@@ -194,13 +194,13 @@ class ClassSureness:
         return by_weight(self.label, self.weighted) if self.decided_by_weights else ""
 
     def values(self) -> dict[str, Any]:
-        """All figures by the names that they have here."""
+        """Return all figures by the names that they have here."""
         known = asdict(self)
         names = ("share", "low", "high", "support", "counts", "purity", "lift", "weighted", "decided_by_weights")
         return {name: known[name] if name in known else getattr(self, name) for name in names}
 
     def exported(self) -> dict[str, Any]:
-        """All figures by the names that they have in tables; there is no interval where nothing is known."""
+        """Return all figures by the names that they have in tables; there is no interval where nothing is known."""
         low, high = (None, None) if self.share is None else self.interval
         return {
             "share": self.share,
@@ -225,7 +225,7 @@ class ClassSureness:
         ]
 
     def measure(self) -> Measure:
-        """The share, for a page."""
+        """Return the share, for a page."""
         known, decided = self.share is not None, self.decided_by_weights
         return Measure(
             size=self.share,
@@ -241,5 +241,5 @@ class ClassSureness:
 
 
 def _fixed(value: float | None, decimals: int) -> str:
-    """A number with so many decimals, or a dash."""
+    """Return a number with so many decimals, or a dash."""
     return "–" if value is None else f"{value:.{decimals}f}"

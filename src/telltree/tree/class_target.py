@@ -50,12 +50,12 @@ class ClassTarget:
 
     @classmethod
     def of(cls, classes: NDArray[Any]) -> "ClassTarget":
-        """The classes of an array of them, whose type predictions are to have."""
+        """Return the classes of an array of them, whose type predictions are to have."""
         return cls(tuple(classes.tolist()), "str" if classes.dtype.kind == "U" else classes.dtype.name)
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> "ClassTarget":
-        """The target that `entry` wrote; ModelFormatError if its array does not give the classes back."""
+        """Return the target that `entry` wrote; ModelFormatError if its array does not give the classes back."""
         target = cls(tuple(entry["values"]), entry["dtype"])
         wanted = [(type(value), value) for value in target.classes]
         try:
@@ -98,7 +98,7 @@ class ClassTarget:
         return f"to tell {counted(len(self.classes), 'class', 'classes')} apart"
 
     def glossary(self, *, weighted: bool) -> list[tuple[str, str]]:
-        """The meaning of the words in a report."""
+        """Return the meaning of the words in a report."""
         return [
             (
                 "Labelled so",
@@ -118,19 +118,19 @@ class ClassTarget:
         ]
 
     def read(self, y: Any, panel: Panel) -> "ClassLabels":
-        """The classes of records; labels that are none of them are classes of their own, after these."""
+        """Return the classes of records; labels that are none of them are classes of their own, after these."""
         labels = check_labels(y, panel).tolist()
         place = {name: k for k, name in enumerate(self.classes)}
         codes = np.array([place.setdefault(label, len(place)) for label in labels], np.int64)
         return ClassLabels(codes, ClassTarget((*self.classes, *list(place)[len(self.classes) :])))
 
     def predictions(self, leaves: Sequence["ClassSummary"]) -> NDArray[Any]:
-        """The classes that leaves predict."""
+        """Return the classes that leaves predict."""
         found: NDArray[Any] = self.array[[leaf.label for leaf in leaves]]
         return found
 
     def summary_of(self, entry: Mapping[str, Any]) -> "ClassSummary":
-        """The summary of a leaf in a model file."""
+        """Return the summary of a leaf in a model file."""
         counts, weights = entry.get("counts", ()), entry.get("weights", ())
         if not len(counts) == len(weights) == len(self.classes) or not any(weights):
             there = counted(len(self.classes), "class", "classes")
@@ -250,23 +250,23 @@ class ClassSummary:
         return ClassSummary(self.target, counts, weights)
 
     def bits(self, unit: float) -> float:
-        """The bits that tell the classes of the records."""
+        """Return the bits that tell the classes of the records."""
         return label_bits(self.weights, unit)
 
     def is_weighted(self, unit: float) -> bool:
-        """True if a class weighs more or less than its records."""
+        """Return True if a class weighs more or less than its records."""
         pairs = zip(self.weights, self.counts, strict=True)
         return not all(math.isclose(weight * unit, count, rel_tol=1e-9) for weight, count in pairs)
 
     def answers(self, *, every: bool) -> dict[str, Any]:
-        """The class and its probability; with `every`, that of each class."""
+        """Return the class and its probability; with `every`, that of each class."""
         shares = self.probabilities.tolist()
         found = {"prediction": self.predicted, "probability": max(shares)}
         named = zip(self.target.array, shares, strict=True) if every else ()
         return found | {f"probability of {label}": share for label, share in named}
 
     def sureness(self, here: "ClassSummary | None", whole: "ClassSummary | None", *, weighted: bool) -> ClassSureness:
-        """The share of the class among some records, beside its share among all."""
+        """Return the share of the class among some records, beside its share among all."""
         counts, everyone = (_counts(some, self.target) for some in (here, whole))
         return ClassSureness(
             label=self.predicted,
@@ -304,21 +304,21 @@ class ClassLabels:
         return ClassLabels(self.codes[members], self.target, weights)
 
     def totals(self) -> Ints:
-        """The weight of each class."""
+        """Return the weight of each class."""
         found = np.zeros(len(self.target.classes), np.int64)
         np.add.at(found, self.codes, 1 if self.weights is None else self.weights)
         return found
 
     def counts(self) -> Ints:
-        """The records of each class."""
+        """Return the records of each class."""
         return np.bincount(self.codes, minlength=len(self.target.classes))
 
     def kinds(self) -> list[Bools]:
-        """The records of each class."""
+        """Return the records of each class."""
         return [self.codes == k for k in range(len(self.target.classes))]
 
     def groups(self) -> tuple[list[Bools], Ints | None]:
-        """Groups of records to count, and how to make the weight of each class of the counts: groups × classes.
+        """Return groups of records to count, and how to make the weight of each class of the counts: groups × classes.
 
         Without weights the groups are the classes, and there is nothing to make (None). With them, a class has a group
         for each of its different weights, or if these are many, one for each bit of them.
@@ -342,12 +342,12 @@ class ClassLabels:
         return max(math.ceil(math.log2(len(self.target.classes))) + 2, min(8, len(self).bit_length()))
 
     def members(self) -> int:
-        """A hundredth of the records, 10 at most, and no more than half of the rarest class."""
+        """Return a hundredth of the records, 10 at most, and no more than half of the rarest class."""
         counts = self.counts()
         return max(1, min(10, len(self) // 100, int(counts[counts > 0].min()) // 2))
 
     def summary(self) -> ClassSummary:
-        """Records and weights by class."""
+        """Return records and weights by class."""
         counts, weights = self.counts(), self.totals()
         if not weights.any():  # records of weight 0 only
             weights = counts * ONE
@@ -355,7 +355,7 @@ class ClassLabels:
         return ClassSummary(self.target, tuple(counts.tolist()), tuple((weights / unit).tolist()))
 
     def hashed(self) -> bytes:
-        """The places of the classes, one after the other."""
+        """Return the places of the classes, one after the other."""
         return np.asarray(self.codes, "<i8").tobytes()
 
     @property
@@ -364,14 +364,14 @@ class ClassLabels:
         return self.codes
 
     def named(self) -> tuple[Sequence[Any], Ints]:
-        """The classes, and which of them each record is of."""
+        """Return the classes, and which of them each record is of."""
         return self.target.classes, self.codes
 
     def parts_of_named(self) -> None:
-        """The classes are the parts."""
+        """Return the classes are the parts."""
 
     def exceptions(self, leaves: Sequence[ClassSummary], places: Ints) -> Bools:
-        """True for records of a class that the title of their category does not name."""
+        """Return True for records of a class that the title of their category does not name."""
         named = np.zeros((len(leaves), len(self.target.classes)), np.bool_)
         for row, leaf in zip(named, leaves, strict=True):
             row[list(leaf.leading)] = True
@@ -391,7 +391,7 @@ class ClassLabels:
         return self.target.classes[len(target.classes) :]
 
     def scores(self, leaves: Sequence[ClassSummary], places: Ints) -> ClassScores:
-        """The scores of the predictions."""
+        """Return the scores of the predictions."""
         return scores_of(self.codes, self._predicted(leaves, places), self.target.classes)
 
     def _predicted(self, leaves: Sequence[ClassSummary], places: Ints) -> Ints:
@@ -400,7 +400,7 @@ class ClassLabels:
 
 
 def _parts(weights: Ints, own: Bools) -> list[tuple[int, Bools]]:
-    """The records of a class by weight if it has few different ones, else by each bit of their weights."""
+    """Return the records of a class by weight if it has few different ones, else by each bit of their weights."""
     distinct = np.unique(weights[own])
     bits = int(weights.max()).bit_length()
     if len(distinct) <= bits:
@@ -424,7 +424,7 @@ def register_target(kind: str, read: Read) -> None:
 
 
 def read_target(kind: str, entry: Mapping[str, Any]) -> Target:
-    """The target that a model file speaks of."""
+    """Return the target that a model file speaks of."""
     if kind not in _KINDS:
         raise ModelFormatError(
             f"this model predicts {kind!r:.80}, a kind of target that is not known here; there are {listed(_KINDS)}: "

@@ -95,7 +95,8 @@ class GiniSize:
 
     @classmethod
     def paper(cls) -> "GiniSize":
-        """The paper's, to the letter: the plain sum of both sides' impurities, nodes, and the first of the fittest.
+        """Return the paper's, to the letter: the plain sum of both sides' impurities, nodes, and the first of the
+        fittest.
 
         The weights, which the paper does not give, are those of its authors' code, where impurity is "weighted".
         """
@@ -121,7 +122,7 @@ class GiniSize:
         return self
 
     def at_node(self, records: int) -> "GiniSize":
-        """The fitness at a node of this many records."""
+        """Return the fitness at a node of this many records."""
         return replace(self, w2=self.w2 / records, per_record=False) if self.per_record else self
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
@@ -140,7 +141,8 @@ _MOST_CLASSES = 4
 
 
 def least_at_corners(criterion: Criterion, most: Ints, total: Ints, size: Ints) -> Floats | None:
-    """The least fitness of splits whose true side has at most so much of each class; None if there are many classes.
+    """Return the least fitness of splits whose true side has at most so much of each class; None if there are many
+    classes.
 
     If the criterion is concave in each of them, it is least where each class is there with all that it may have, or not
     at all.
@@ -165,24 +167,24 @@ def require_classes(criterion: Criterion, labels: Labels) -> None:
 
 
 def sized_for(criterion: Criterion, grammar: Grammar) -> Grammar:
-    """The grammar with formulas sized as the criterion counts them."""
+    """Return the grammar with formulas sized as the criterion counts them."""
     return grammar.counting_nodes if getattr(criterion, "size", None) == "nodes" else grammar
 
 
 def prepared(criterion: Criterion, grammar: Grammar, labels: Labels) -> Criterion:
-    """The criterion for formulas of this grammar as splits of records with these labels."""
+    """Return the criterion for formulas of this grammar as splits of records with these labels."""
     own = getattr(criterion, "prepared", None)
     return criterion if own is None else own(grammar, labels)
 
 
 def criterion_at(criterion: Criterion, records: int) -> Criterion:
-    """The criterion at a node of this many records."""
+    """Return the criterion at a node of this many records."""
     own = getattr(criterion, "at_node", None)
     return criterion if own is None else own(records)
 
 
 def gain_of(criterion: Criterion, total: Ints, size: int, reached: float) -> float:
-    """The decrease of the criterion by a split that reaches this value."""
+    """Return the decrease of the criterion by a split that reaches this value."""
     own = getattr(criterion, "unsplit", None)
     before = float(criterion(total[None, :], total, np.array([size]))[0]) if own is None else float(own(total))
     return before - reached
@@ -242,14 +244,15 @@ class MDL:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def price_for(self, records: int) -> float:
-        """The price in a tree of this many records: full from 400 on, below that in proportion to the square root.
+        """Return the price in a tree of this many records: full from 400 on, below that in proportion to the square
+        root.
 
         With few records, missing a branch costs more than following chance once.
         """
         return self.price * min(1.0, max(_LEAST, math.sqrt(records / _MANY)))
 
     def prepared(self, grammar: Grammar, labels: Labels) -> "MDLOf":
-        """The criterion for formulas of this grammar as splits of records that have these labels."""
+        """Return the criterion for formulas of this grammar as splits of records that have these labels."""
         require_classes(self, labels)
         weight = int(labels.totals().sum())
         return MDLOf(
@@ -291,7 +294,7 @@ class MDLOf:
         return least_at_corners(self, most, total, size)
 
     def unsplit(self, total: Ints) -> float:
-        """The bits without a split."""
+        """Return the bits without a split."""
         return label_bits(total.tolist(), self.unit)
 
 
@@ -312,11 +315,11 @@ class TreeCost:
     """The unit, in words."""
 
     def price(self, size: int) -> float:
-        """The cost of a question with this many terminals."""
+        """Return the cost of a question with this many terminals."""
         return float(self.prices[min(size, len(self.prices) - 1)])
 
     def leaf(self, weights: NDArray[np.int64]) -> float:
-        """The cost of a leaf with these class weights."""
+        """Return the cost of a leaf with these class weights."""
         if self.unit:
             return label_bits(weights.tolist(), self.unit)
         total = int(weights.sum())
@@ -324,7 +327,7 @@ class TreeCost:
 
 
 def tree_cost(criterion: Criterion, grammar: Grammar, labels: Labels, node: Labels | None = None) -> TreeCost:
-    """The costs of trees with formulas of this grammar; SettingsError if the criterion has none.
+    """Return the costs of trees with formulas of this grammar; SettingsError if the criterion has none.
 
     `node`: the records of the node below which they grow, if that is not the root: impurity is a mean over these.
     """

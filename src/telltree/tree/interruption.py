@@ -32,7 +32,7 @@ class Interruption:
             signal.signal(signal.SIGINT, self._before)
 
     def unless_asked(self, work: Callable[[], T]) -> T | None:
-        """The result of work that may be left at any moment; None if Ctrl-C came, during the work or before."""
+        """Return the result of work that may be left at any moment; None if Ctrl-C came, during the work or before."""
         try:
             try:
                 self._cuts = True

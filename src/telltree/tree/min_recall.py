@@ -22,7 +22,8 @@ _BEYOND = 1.01  # times the weight that ties, where no other leaf is left to be 
 
 
 def with_recall(tree: Tree, floors: Mapping[Any, float] | None) -> Tree:
-    """The tree with leaves in which classes weigh so much that each has at least its recall on the training records.
+    """Return the tree with leaves in which classes weigh so much that each has at least its recall on the training
+    records.
 
     SettingsError if floors of several classes cannot be had together. A class of which it has met no record has none.
     """
@@ -54,13 +55,13 @@ class _Leaves:
         return cls(np.array([leaf.counts for leaf in leaves]), np.array([leaf.weights for leaf in leaves]))
 
     def found(self, factors: NDArray[np.float64], k: int) -> ClassRecall:
-        """The recall and the precision of a class if classes weigh so many times as much."""
+        """Return the recall and the precision of a class if classes weigh so many times as much."""
         told = np.argmax(self.weights * factors, axis=1) == k
         hits, taken = self.counts[told, k].sum(), self.counts[told].sum()
         return ClassRecall(float(hits / self.counts[:, k].sum()), float(hits / taken) if taken else None)
 
     def least(self, factors: NDArray[np.float64], k: int, floor: float) -> float:
-        """The least factor of a class that reaches its floor, in the middle between the leaves it sets apart."""
+        """Return the least factor of a class that reaches its floor, in the middle between the leaves it sets apart."""
         own, others = self.weights[:, k], np.delete(self.weights * factors, k, axis=1).max(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             ties = np.where(own > 0, others / own, np.inf)  # the factor at which a leaf is about to predict the class
@@ -72,7 +73,7 @@ class _Leaves:
 
 
 def _factors(leaves: _Leaves, wanted: Mapping[int, float], tree: Tree) -> NDArray[np.float64]:
-    """The factor for the weight of each class."""
+    """Return the factor for the weight of each class."""
     factors = np.ones(leaves.counts.shape[1])
     met = {k: floor for k, floor in wanted.items() if leaves.counts[:, k].any()}
     for _ in range(len(leaves.counts) * len(met) + 1):  # each round gives a class at least one leaf more

@@ -30,7 +30,7 @@ class Sample(NamedTuple):
 
 
 def sample_of(labels: Labels, seed: int) -> Sample | None:
-    """One record in so many of each class, at random; None if no class has enough to leave some out.
+    """Return one record in so many of each class, at random; None if no class has enough to leave some out.
 
     Rare classes are drawn whole, so that no more of them is left to chance than must be.
     """
@@ -49,7 +49,7 @@ def sample_of(labels: Labels, seed: int) -> Sample | None:
 
 
 def total_impurity(labels: Labels) -> float:
-    """The impurity of records times their number: their Gini impurity if they have classes, else 1 each."""
+    """Return the impurity of records times their number: their Gini impurity if they have classes, else 1 each."""
     if not isinstance(labels, ClassLabels):
         return float(len(labels))
     counts = labels.counts()
@@ -95,7 +95,8 @@ class SplitObjective:
             self._worth = np.diag(stands) if self._worth is None else self._worth * stands
 
     def sample(self, seed: int) -> "SplitObjective | None":
-        """The objective on a sample of the records; None if they are few, or no evaluator for some of them exists.
+        """Return the objective on a sample of the records; None if they are few, or no evaluator for some of them
+        exists.
 
         A side may have fewer records than all of them must have, as far as it may stand for so many: all records will
         tell whether they are enough.
@@ -118,11 +119,11 @@ class SplitObjective:
         return bool(getattr(self._criterion, "shorter_is_fitter", False))
 
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
-        """For each condition what it and its negation are known by; None if that is not known."""
+        """Return for each condition what it and its negation are known by; None if that is not known."""
         return self._evaluator.marks(conditions)
 
     def floors(self, conditions: Population, size: int) -> NDArray[np.float64] | None:
-        """For each condition c, four bounds; None if the fitness has none.
+        """Return for each condition c four bounds; None if the fitness has none.
 
         No formula of `size` terminals that is true only of records in which c holds at some step is fitter than the
         first; only of records in which it never holds, than the second; the others are the same of ¬c.
@@ -139,7 +140,7 @@ class SplitObjective:
         return counts if self._worth is None else counts @ self._worth
 
     def _expected(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The estimated number of all records for which a formula is true, and on its smaller side."""
+        """Return the estimated number of all records for which a formula is true, and on its smaller side."""
         true, whole = self._worths(counts).sum(axis=1), self._totals.sum()
         return np.column_stack([true, np.minimum(true, whole - true)])
 
@@ -153,7 +154,7 @@ class SplitObjective:
 
 
 def checked_values(fitness: Any, formulas: int) -> NDArray[np.float64]:
-    """The fitness; SettingsError if it is not one number for each formula."""
+    """Return the fitness; SettingsError if it is not one number for each formula."""
     found = np.asarray(fitness)
     if found.shape != (formulas,) or found.dtype.kind not in "fiub":
         raise SettingsError(

@@ -17,7 +17,7 @@ Results = dict[int, SplitResult]
 
 
 def optimal_splits(greedy: Results, split_search: SplitSearch, backend: Backend) -> tuple[Results, Optimum | None]:
-    """The results of all nodes of the best tree, and the proof that it is the best.
+    """Return the results of all nodes of the best tree, and the proof that it is the best.
 
     `greedy` and None if nothing was found to choose from, or if Ctrl-C came.
     """
@@ -44,7 +44,7 @@ def optimal_splits(greedy: Results, split_search: SplitSearch, backend: Backend)
 
 
 def _questions(greedy: Results, split_search: SplitSearch, backend: Backend) -> Questions:
-    """The formulas of the greedy tree, and then in turn the best that the searches of its nodes found."""
+    """Return the formulas of the greedy tree, and then in turn the best that the searches of its nodes found."""
 
     def truth_of(derivations: Sequence[Derivation]) -> Bools:
         population = Population.of(derivations, split_search.grammar.has_random_constants)
@@ -61,7 +61,8 @@ def _questions(greedy: Results, split_search: SplitSearch, backend: Backend) -> 
 def _results(
     best: Mapping[int, int], questions: Questions, greedy: Results, split_search: SplitSearch, backend: Backend
 ) -> Results:
-    """The results of the nodes if they split by these formulas of the pool; the greedy result where it is the same."""
+    """Return the results of the nodes if they split by these formulas of the pool; the greedy result where it is the
+    same."""
     results, pending = Results(), [NodeTask(1, np.arange(len(split_search.panel)))]
     while pending:
         task = pending.pop()
@@ -79,7 +80,7 @@ def _results(
 
 
 def _splits_by(result: SplitResult, wanted: Derivation, task: NodeTask) -> bool:
-    """True if a node splits the same records by this formula."""
+    """Return True if a node splits the same records by this formula."""
     split = result.split
     if split is None or split.derivation != wanted:
         return False
@@ -87,7 +88,7 @@ def _splits_by(result: SplitResult, wanted: Derivation, task: NodeTask) -> bool:
 
 
 def _cost(results: Results, cost: TreeCost, split_search: SplitSearch) -> float:
-    """The cost of a tree."""
+    """Return the cost of a tree."""
     total, pending = 0.0, [NodeTask(1, np.arange(len(split_search.panel)))]
     while pending:
         task = pending.pop()

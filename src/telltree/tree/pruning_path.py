@@ -89,7 +89,7 @@ class PruningPath(tuple[Pruning, ...]):
 
     @classmethod
     def of(cls, tree: Tree) -> "PruningPath":
-        """The trees that are left of this one as the price goes up."""
+        """Return the trees that are left of this one as the price goes up."""
         unit = tree.unit
         steps, price = [Pruning(tree, 0.0)], 0.0
         left = _left(tree.root, -math.inf, unit)
@@ -105,11 +105,11 @@ class PruningPath(tuple[Pruning, ...]):
         return cls([steps[0], *larger])
 
     def scored(self, scores: Sequence[TreeScore]) -> "PruningPath":
-        """The pruning path with the scores of its trees."""
+        """Return the pruning path with the scores of its trees."""
         return PruningPath(replace(step, score=score) for step, score in zip(self, scores, strict=True))
 
     def taken(self, place: int, tree: Tree) -> "PruningPath":
-        """The pruning path with the place of the tree that was taken, and the model's own tree."""
+        """Return the pruning path with the place of the tree that was taken, and the model's own tree."""
         return PruningPath(replace(step, own=tree if step is self[place] else None) for step in self)
 
     @property
@@ -118,12 +118,12 @@ class PruningPath(tuple[Pruning, ...]):
         return self[-1].tree
 
     def place_at(self, leaves: int) -> int:
-        """The place of the largest tree with at most this many leaves."""
+        """Return the place of the largest tree with at most this many leaves."""
         return max(place for place, step in enumerate(self) if step.leaves <= leaves)
 
     def beside(self, tree: Tree) -> tuple["PruningPath", Pruning | None]:
-        """The front with a model's own tree in its place, by size, and that step; None if it does not belong to this
-        front.
+        """Return the front with a model's own tree in its place, by size, and that step; None if it does not belong to
+        this front.
 
         A model may have cut questions whose answers predict the same. Such a tree stands for the smallest of the front
         that predicts the same for all records, and does as well.
@@ -136,7 +136,8 @@ class PruningPath(tuple[Pruning, ...]):
         return PruningPath(sorted([*others, own], key=lambda step: step.leaves)), own
 
     def place_of(self, tree: Tree) -> int | None:
-        """The place of the tree that a model's own was made of: the smallest that asks all it asks, and predicts alike.
+        """Return the place of the tree that a model's own was made of: the smallest that asks all it asks, and predicts
+        alike.
 
         With floors for the recall of classes, a model's leaves may predict other classes, and only questions count.
         """
@@ -145,11 +146,11 @@ class PruningPath(tuple[Pruning, ...]):
         return next(asked if tree.floors else alike, None)
 
     def place_at_price(self, price: float) -> int:
-        """The place of the tree that remains when a bit of a formula has this price."""
+        """Return the place of the tree that remains when a bit of a formula has this price."""
         return next(place for place, step in enumerate(self) if step.price <= price)
 
     def at_price(self, price: float) -> Tree:
-        """The tree that remains when a bit of a formula has this price."""
+        """Return the tree that remains when a bit of a formula has this price."""
         return self[self.place_at_price(price)].tree
 
     @property
@@ -167,7 +168,7 @@ class PruningPath(tuple[Pruning, ...]):
         return "; ".join(filter(None, (own, _LEGENDS[self.scored_by])))
 
     def table(self) -> str:
-        """A line for each tree below a heading; the model's own has a mark."""
+        """Return a line for each tree below a heading; the model's own has a mark."""
         rows = list(map(_row, self))
         rows.sort(key=lambda row: int(row["categories"].replace(",", "")))  # the model's own may have fewer than it had
         lines = [list(rows[0]), *(list(row.values()) for row in rows)]
@@ -187,7 +188,7 @@ _LEGENDS = {
 
 
 def _row(step: Pruning) -> dict[str, str]:
-    """The cells of a line of the table, by heading."""
+    """Return the cells of a line of the table, by heading."""
     shown = step if step.own is None else replace(step, tree=step.own)
     row = {"": "" if step.own is None else ">", "categories": f"{shown.leaves:,}", "words": f"{shown.words:,}"}
     if step.score is None:
@@ -200,8 +201,8 @@ def _row(step: Pruning) -> dict[str, str]:
 
 
 def equals_merged(tree: Tree, price: float) -> Tree:
-    """The tree with two leaves of one question merged if they predict the same, unless the question is worth this
-    price.
+    """Return the tree with two leaves of one question merged if they predict the same, unless the question is worth
+    this price.
 
     What is predicted is told alike by both; a question that tells only how likely it is must tell more of that.
     """
@@ -219,13 +220,13 @@ def equals_merged(tree: Tree, price: float) -> Tree:
 
 
 def between(steps: PruningPath) -> list[float]:
-    """A price inside the range of each step, in order: the geometric mean of its ends, as prices are ratios."""
+    """Return a price inside the range of each step, in order: the geometric mean of its ends, as prices are ratios."""
     prices = [math.sqrt(lower.price * upper.price) for upper, lower in pairwise(steps)]
     return [math.inf, *prices]
 
 
 def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
-    """True if `cut` remains of `whole` when branches whose leaves all predict the same are cut."""
+    """Return True if `cut` remains of `whole` when branches whose leaves all predict the same are cut."""
     if isinstance(whole, Leaf):
         return isinstance(cut, Leaf) and cut.summary.predicted == whole.summary.predicted
     if isinstance(cut, Leaf):
@@ -235,7 +236,7 @@ def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
 
 
 def _asks_all_of(whole: Node | Leaf, cut: Node | Leaf) -> bool:
-    """True if `cut` remains of `whole` when some of its branches are cut."""
+    """Return True if `cut` remains of `whole` when some of its branches are cut."""
     if isinstance(cut, Leaf) or isinstance(whole, Leaf):
         return isinstance(cut, Leaf)
     same = cut.formula.expression == whole.formula.expression
@@ -256,7 +257,7 @@ class _Left(NamedTuple):
 
 
 def _left(node: Node | Leaf, price: float, unit: float) -> _Left:
-    """The tree without branches that are worth no more than this price, pruned from the leaves upwards."""
+    """Return the tree without branches that are worth no more than this price, pruned from the leaves upwards."""
     labels = node.summary.bits(unit)
     if isinstance(node, Leaf):
         return _Left(node, labels, 0.0, math.inf)

@@ -47,7 +47,7 @@ class RoutedFormulas:
         self._weights = np.ones(len(labels)) if labels.weights is None else labels.weights.astype(np.float64)
 
     def routed(self, formulas: Sequence[Expression]) -> list[RoutedTruth]:
-        """The routing of the records by each formula."""
+        """Return the routing of the records by each formula."""
         pairs = [bounds(e) for e in formulas]
         truth = self._formulas.truth([bound for pair in pairs for bound in pair])
         sure, possible = truth[::2], truth[1::2]
@@ -71,7 +71,7 @@ class RoutedFormulas:
         return self._records
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
-        """Groups of records to count."""
+        """Return groups of records to count."""
         return self._formulas.masks(groups)
 
     def evaluate(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Tally:
@@ -81,7 +81,7 @@ class RoutedFormulas:
         return tally._replace(size=np.array([e.terminals for e in some], np.int64))
 
     def findings(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        """The counts, in the form of a shard."""
+        """Return the counts, in the form of a shard."""
         return self._formulas.findings(self._asked(formulas), wanted, masks)
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
@@ -91,15 +91,15 @@ class RoutedFormulas:
     def robustness(
         self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
-        """The robustness of each."""
+        """Return the robustness of each."""
         return self._formulas.robustness(self._asked(formulas), cutoff, of_a_shard)
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
-        """The values of a signal."""
+        """Return the values of a signal."""
         return self._formulas.distinct(signal)
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
-        """The values of an atom's signal that decide."""
+        """Return the values of an atom's signal that decide."""
         return self._formulas.turning_points(self._asked(formulas), atom)
 
 
@@ -125,7 +125,7 @@ class RoutedPopulations:
         return self._engine.schema
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> _Groups:
-        """Groups of records to count."""
+        """Return groups of records to count."""
         rows = np.array(groups, np.int64).reshape(len(groups), self._formulas.records)
         return _Groups(self._engine.masks(groups), rows)
 
@@ -144,12 +144,12 @@ class RoutedPopulations:
         return tally
 
     def _parts(self, rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Some formulas at a time."""
+        """Return some formulas at a time."""
         step = max(1, _AT_A_TIME // max(1, self._formulas.records))
         return (rows[start : start + step] for start in range(0, len(rows), step))
 
     def findings(self, formulas: Population, wanted: NDArray[np.int64], masks: _Groups) -> Findings:
-        """The counts, in the form of a shard."""
+        """Return the counts, in the form of a shard."""
         return Findings(self.evaluate(formulas, wanted, masks), None, self._formulas.records)
 
     def truth(self, formulas: Population) -> NDArray[np.bool_]:
@@ -159,21 +159,21 @@ class RoutedPopulations:
     def robustness(
         self, formulas: Population, cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
-        """The robustness of each."""
+        """Return the robustness of each."""
         return self._formulas.robustness(self._expressions(formulas), cutoff, of_a_shard)
 
     def _expressions(self, population: Population) -> list[Expression]:
         return [population.derivation(i, self._grammar).expression for i in range(len(population.lengths))]
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
-        """The values of a signal."""
+        """Return the values of a signal."""
         return self._engine.distinct(signal)
 
     def marks(self, conditions: Population) -> None:
         """Conditions that hold at the same steps cannot stand for each other if one of them is unknown at some."""
 
     def reach(self, conditions: Population, masks: _Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The records of each group in which each holds at some step, and at all, as the engine counts them."""
+        """Return the records of each group in which each holds at some step, and at all, as the engine counts them."""
         return self._engine.reach(conditions, masks.masks)
 
 
@@ -193,12 +193,12 @@ class RoutedObjective:
 
 
 def _may_be_unknown(template: Expression, may_be_missing: Collection[str]) -> bool:
-    """True if a formula with this part may be unknown: a user's function may return missing values of its own."""
+    """Return True if a formula with this part may be unknown: a user's function may return missing values of its own."""
     functions = any(isinstance(e.head, UserFunction) for e in template.walk())
     return functions or any(name in may_be_missing for name in template.attributes())
 
 
 def _hash(answers: NDArray[np.bool_]) -> int:
-    """A hash that is the same for all formulas that make the same split, whichever side they call true."""
+    """Return a hash that is the same for all formulas that make the same split, whichever side they call true."""
     side = np.packbits(answers ^ answers[0]).tobytes()
     return int.from_bytes(blake2b(side, digest_size=8).digest(), "little")

@@ -13,7 +13,7 @@ from telltree.panel import Panel
 
 
 def label_bits(weights: Any, unit: float) -> float:
-    """The bits in which the classes of so much weight are told one record after another.
+    """Return the bits in which the classes of so much weight are told one record after another.
 
     Each record is foretold by the classes before it, as if each of k classes had been met 1/k times to begin with.
     """
@@ -127,7 +127,7 @@ class TargetScores(Protocol):
         """The scores of each class; none if the target has no classes."""
 
     def tile(self, *, main: bool, weighted: bool) -> Tile:
-        """The score to show first; `main` if no other stands before it, `weighted` if records had weights."""
+        """Return the score to show first; `main` if no other stands before it, `weighted` if records had weights."""
 
 
 class Sureness(Protocol):
@@ -146,13 +146,14 @@ class Sureness(Protocol):
         """A necessary remark on the prediction: `storm by weight: 75 %`; "" if there is none."""
 
     def values(self) -> dict[str, Any]:
-        """All figures by the names that they have as attributes."""
+        """Return all figures by the names that they have as attributes."""
 
     def exported(self) -> dict[str, Any]:
-        """All figures by the names that they have in tables, for JSON; those that are lists have no place in CSV."""
+        """Return all figures by the names that they have in tables, for JSON; those that are lists have no place in
+        CSV."""
 
     def cells(self) -> list[Cell]:
-        """A row of a table."""
+        """Return a row of a table."""
 
     def measure(self) -> Measure:
         """For a page."""
@@ -206,19 +207,20 @@ class Summary(Protocol):
         """The remark for a place below the prediction: `by weight: 75 %`."""
 
     def __add__(self, other: Any) -> Self:
-        """The summary of the records of both."""
+        """Return the summary of the records of both."""
 
     def bits(self, unit: float) -> float:
-        """The code length of their labels without a split; a weight of 1 counts as `unit` records."""
+        """Return the code length of their labels without a split; a weight of 1 counts as `unit` records."""
 
     def is_weighted(self, unit: float) -> bool:
-        """True if some of the records counted more than others."""
+        """Return True if some of the records counted more than others."""
 
     def answers(self, *, every: bool) -> dict[str, Any]:
-        """The columns of a table of predictions for each record here; all of them with `every`."""
+        """Return the columns of a table of predictions for each record here; all of them with `every`."""
 
     def sureness(self, here: Any, whole: Any, *, weighted: bool) -> Sureness:
-        """The certainty of the prediction for records with the summary `here` (None: not known) among the `whole`.
+        """Return the certainty of the prediction for records with the summary `here` (None: not known) among the
+        `whole`.
 
         `weighted` tells whether records of training had weights.
         """
@@ -235,13 +237,13 @@ class Labels(Protocol):
         """Their target; it may know more parts than a tree's, if records are new to the tree."""
 
     def __len__(self) -> int:
-        """The number of records."""
+        """Return the number of records."""
 
     def __getitem__(self, members: Any) -> Self:
-        """The labels of some records."""
+        """Return the labels of some records."""
 
     def groups(self) -> tuple[list[Bools], Ints | None]:
-        """Groups of records to count, and how what a fitness gets is made of the counts: groups × columns.
+        """Return groups of records to count, and how what a fitness gets is made of the counts: groups × columns.
 
         None if each group is a column.
         """
@@ -251,23 +253,23 @@ class Labels(Protocol):
         """The weight of each record, up to a factor; None if all weigh the same."""
 
     def totals(self) -> Ints:
-        """The totals that a criterion gets for all records: one number a column."""
+        """Return the totals that a criterion gets for all records: one number a column."""
 
     @property
     def is_pure(self) -> bool:
         """True if there is nothing to tell apart."""
 
     def kinds(self) -> list[Bools]:
-        """Groups of records that the levels of a tree should have room to set apart; none if there are no such."""
+        """Return groups of records that the levels of a tree should have room to set apart; none if there are no such."""
 
     def depth(self) -> int:
-        """A suitable depth for a tree of these records."""
+        """Return a suitable depth for a tree of these records."""
 
     def members(self) -> int:
-        """A suitable least number of records on a side of a split."""
+        """Return a suitable least number of records on a side of a split."""
 
     def summary(self) -> Summary:
-        """The summary of all records."""
+        """Return the summary of all records."""
 
     def hashed(self) -> bytes:
         """Bytes that identify these labels, the same on any machine."""
@@ -277,13 +279,14 @@ class Labels(Protocol):
         """The part of the target that each record is in."""
 
     def named(self) -> tuple[Sequence[Any], Ints]:
-        """All labels that may occur, and which of them each record has."""
+        """Return all labels that may occur, and which of them each record has."""
 
     def parts_of_named(self) -> Ints | None:
-        """The part that each of those is in; None if the labels are the parts."""
+        """Return the part that each of those is in; None if the labels are the parts."""
 
     def exceptions(self, leaves: Sequence[Any], places: Ints) -> Bools:
-        """True for records whose label the title of their category, by the summary at their place, does not name."""
+        """Return True for records whose label the title of their category, by the summary at their place, does not
+        name."""
 
     def check_known(self, target: Any) -> None:
         """DataError if a tree with this target could not be right about a single one of them."""
@@ -292,7 +295,7 @@ class Labels(Protocol):
         """Labels that a tree with this target has never seen."""
 
     def scores(self, leaves: Sequence[Any], places: Ints) -> TargetScores:
-        """The agreement of the predictions, by the summary at each record's place, with these labels."""
+        """Return the agreement of the predictions, by the summary at each record's place, with these labels."""
 
 
 class Target(Protocol):
@@ -311,16 +314,16 @@ class Target(Protocol):
         """The purpose of a tree, after "by 5 questions, ": `to tell 3 classes apart`."""
 
     def glossary(self, *, weighted: bool) -> Sequence[tuple[str, str]]:
-        """The meaning of the words in a report."""
+        """Return the meaning of the words in a report."""
 
     def read(self, y: Any, panel: Panel) -> Labels:
-        """The labels of a panel's records; DataError if they are none."""
+        """Return the labels of a panel's records; DataError if they are none."""
 
     def predictions(self, leaves: Sequence[Any]) -> NDArray[Any]:
-        """The predictions of leaves with these summaries, as an array of the labels' type."""
+        """Return the predictions of leaves with these summaries, as an array of the labels' type."""
 
     def summary_of(self, entry: Mapping[str, Any]) -> Summary:
-        """The summary that a model file keeps; ModelFormatError if it is none."""
+        """Return the summary that a model file keeps; ModelFormatError if it is none."""
 
     def entry(self) -> dict[str, Any]:
         """Its entry in a model file: `target`, a dict of plain values with its `kind`."""

@@ -33,7 +33,8 @@ def midpoint_thresholds(
     columns: Container[str],
     is_late: Callable[[], bool] = bool,
 ) -> Expression:
-    """The formula with the constants compared with real signals of these columns moved to the middle of their gaps.
+    """Return the formula with the constants compared with real signals of these columns moved to the middle of their
+    gaps.
 
     The answers for the records of `formulas` do not change. An atom that decides nothing is not changed, nor is a
     formula with English of its own from a grammar, which may quote constants. When it is late, the remaining
@@ -56,14 +57,14 @@ def midpoint_thresholds(
 
 
 def movable(formula: Expression, columns: Container[str]) -> list[Path]:
-    """The paths to the comparisons whose constants may move: those that speak of these columns alone."""
+    """Return the paths to the comparisons whose constants may move: those that speak of these columns alone."""
     named = [(path, _at(formula, path).attributes()) for path in _comparisons(formula, ())]
     # times stay where the data have steps
     return [path for path, names in named if names and all(name in columns for name in names)]
 
 
 def _falls(e: Expression, path: Path) -> bool:
-    """True if the part at `path` makes the formula false by being true."""
+    """Return True if the part at `path` makes the formula false by being true."""
     found = False
     for place in path:
         found ^= e.head is NOT or (e.head is IMPLIES and place == 0)
@@ -72,7 +73,7 @@ def _falls(e: Expression, path: Path) -> bool:
 
 
 def _comparisons(e: Expression, path: Path) -> Iterator[Path]:
-    """The paths to comparisons of real signals with constants by order; not inside atoms."""
+    """Yield the paths to comparisons of real signals with constants by order; not inside atoms."""
     if isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
         if e.head is not EQUAL and sum(isinstance(arg.head, Number) for arg in e.args) == 1:
             yield path
@@ -88,7 +89,7 @@ def _at(e: Expression, path: Path) -> Expression:
 
 
 def _with_constant(e: Expression, path: Path, value: float) -> Expression:
-    """The expression with another constant in the comparison at `path`."""
+    """Return the expression with another constant in the comparison at `path`."""
     if not path:
         args = tuple(Expression(Number(value)) if isinstance(arg.head, Number) else arg for arg in e.args)
         return Expression(e.head, args)
@@ -120,14 +121,13 @@ class ConstantPlace:
         return _falls(self.formula, self._path) != bool(self.atom.outcomes & LESS)
 
     def turning_points(self) -> NDArray[np.float64]:
-        """For each record, the value of the constant at which its answer turns; −∞ or ∞ if it has the answer of those
-        below, or above, whatever the constant is.
-        """
+        """Return for each record the value of the constant at which its answer turns; −∞ or ∞ if it has the answer of
+        those below, or above, whatever the constant is."""
         points = self.formulas.turning_points([self.formula], self.atom)
         return -points if self.rises else points
 
     def moved(self, constant: float) -> Expression:
-        """The formula with another constant here."""
+        """Return the formula with another constant here."""
         return _with_constant(self.formula, self._path, constant)
 
 
@@ -139,7 +139,7 @@ class _Gap:
         self._answers, self._is_late = answers, is_late
 
     def bounds(self) -> tuple[float, float] | None:
-        """The values on either side; None if one side has none that would change an answer."""
+        """Return the values on either side; None if one side has none that would change an answer."""
         return self._by_turning_points() if self._place.turns_once else self._by_trying()
 
     def _by_turning_points(self) -> tuple[float, float] | None:
@@ -169,7 +169,7 @@ class _Gap:
         return None
 
     def _furthest(self, start: int, end: int) -> int:
-        """The last gap from `start` towards `end` with the same answers, if answers change only once."""
+        """Return the last gap from `start` towards `end` with the same answers, if answers change only once."""
         step = 1 if end > start else -1
         while start != end and not self._is_late():  # what was found so far stays valid
             count = min(_POSITIONS, abs(end - start))
@@ -188,7 +188,7 @@ class _Gap:
         return float(below + (above - below) / 2)
 
     def _alike(self, gaps: list[int]) -> list[bool]:
-        """For each gap, true if the formula answers as before with the constant there."""
+        """Return for each gap true if the formula answers as before with the constant there."""
         constants = [self._middle(gap) for gap in gaps]
         moved = [self._place.moved(constant) for constant in constants]
         return [np.array_equal(truth, self._answers) for truth in self._formulas.truth(moved)]
@@ -228,11 +228,11 @@ class Splits:
         return float(getattr(self._criterion, "tolerance", 0.0))
 
     def of(self, truth: NDArray[np.bool_]) -> float:
-        """The fitness of the split between the records of which a formula is true, and the others."""
+        """Return the fitness of the split between the records of which a formula is true, and the others."""
         return float(self._judged(self._worth[truth].sum(axis=0)[None], np.array([np.count_nonzero(truth)]))[0])
 
     def after(self, order: Ints, ends: Ints, first_is_true: bool) -> Floats:
-        """The fitness of the splits after these places of an order of the records."""
+        """Return the fitness of the splits after these places of an order of the records."""
         counts, members = np.cumsum(self._worth[order], axis=0)[ends], ends + 1
         if not first_is_true:
             counts, members = self._totals - counts, len(order) - members
@@ -252,8 +252,8 @@ def best_thresholds(
     splits: Splits,
     is_late: Callable[[], bool] = bool,
 ) -> Expression:
-    """The formula with the constants compared with real signals of these columns where it is fittest; of gaps in which
-    it is as fit, within the tolerance, in the widest.
+    """Return the formula with the constants compared with real signals of these columns where it is fittest; of gaps in
+    which it is as fit, within the tolerance, in the widest.
 
     One constant moves at a time, until none is better elsewhere between records it tells apart. Formulas that count,
     or compare a signal with the same constant twice, keep theirs, as their answers may turn more than once; and so does
@@ -276,7 +276,8 @@ def best_thresholds(
 
 
 def _moved(place: ConstantPlace, splits: Splits, least: float) -> tuple[Expression, float]:
-    """The formula with its constant in the best gap, and the least fitness met so far, by which gaps are measured."""
+    """Return the formula with its constant in the best gap, and the least fitness met so far, by which gaps are
+    measured."""
     points = place.turning_points()
     order = np.argsort(points, kind="stable")
     values = points[order]

@@ -37,14 +37,14 @@ class TrainingFacts:
 
     @classmethod
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "TrainingFacts":
-        """The facts about these records."""
+        """Return the facts about these records."""
         missing = tuple(sorted(may_be_missing(panel) if tree.missing is None else tree.missing))
         hashed = fingerprint(panel, labels)
         return cls(panel.schema, seed, hashed, missing, _deviations(panel, tree))
 
 
 def fingerprint(panel: Panel, labels: Labels) -> str:
-    """A hash of the columns, the values of all records in order, and their labels.
+    """Return a hash of the columns, the values of all records in order, and their labels.
 
     All missing values count as equal, and so do 0 and −0.
     """
@@ -75,7 +75,7 @@ def _deviations(panel: Panel, tree: Tree) -> dict[str, float]:
 
 
 def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
-    """The signals whose distance to a constant counts in the margin of a Boolean expression."""
+    """Yield the signals whose distance to a constant counts in the margin of a Boolean expression."""
     if isinstance(e.head, Operator) and e.head.joins:
         for operand in e.operands:
             yield from _graded(operand, schema)

@@ -312,11 +312,11 @@ class Tree:
         return float(np.mean([node.said.terminals for node in self.nodes])) if self.nodes else 0.0
 
     def truth(self, panel: Panel) -> NDArray[np.bool_]:
-        """The truth of every node's formula for every record: nodes × records."""
+        """Return the truth of every node's formula for every record: nodes × records."""
         return truth_of([node.formula.expression for node in self.nodes], self.aligned(panel))
 
     def aligned(self, panel: Panel) -> Panel:
-        """The records as the tree reads them: with its columns.
+        """Return the records as the tree reads them: with its columns.
 
         DataError if it needs times that they do not have, or if its own records were resampled to steps of another
         length.
@@ -326,11 +326,11 @@ class Tree:
         return panel.aligned(self.schema) if self.nodes else panel
 
     def apply(self, panel: Panel) -> NDArray[np.int64]:
-        """The cluster number of every record: leaves from left to right, from 1."""
+        """Return the cluster number of every record: leaves from left to right, from 1."""
         return self.apply_truth(self.truth(panel))
 
     def apply_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The cluster numbers of records for which the nodes' formulas are known to be true or false."""
+        """Return the cluster numbers of records for which the nodes' formulas are known to be true or false."""
         clusters = np.zeros(truth.shape[1], np.int64)
         rows, numbers = iter(truth), iter(range(1, len(self.leaves) + 1))
 
@@ -346,11 +346,11 @@ class Tree:
         return clusters
 
     def passes(self, panel: Panel) -> NDArray[np.bool_]:
-        """True where a record passes a node: records × nodes, in preorder, leaves included."""
+        """Return True where a record passes a node: records × nodes, in preorder, leaves included."""
         return self.passes_truth(self.truth(panel))
 
     def passes_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The passes of records, given the truth of the nodes' formulas."""
+        """Return the passes of records, given the truth of the nodes' formulas."""
         rows, found = iter(truth), []
 
         def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
@@ -364,14 +364,13 @@ class Tree:
         return np.array(found).T
 
     def unknown(self, panel: Panel) -> NDArray[np.bool_]:
-        """True where a record passes a node and its answer there is unknown: records × nodes, in preorder, leaves
-        included, as `passes` has them. Nothing is unknown where an atom on a missing value is false.
-        """
+        """Return True where a record passes a node and its answer there is unknown: records × nodes, in preorder,
+        leaves included, as `passes` has them. Nothing is unknown where an atom on a missing value is false."""
         aligned = self.aligned(panel)
         return self.unknown_truth(lambda asked: truth_of(asked, aligned))
 
     def unknown_truth(self, truth_of: Callable[[Sequence[Expression]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """The unknown answers of records, given a function for the truth of formulas: formulas × records."""
+        """Return the unknown answers of records, given a function for the truth of formulas: formulas × records."""
         truth = truth_of([node.formula.expression for node in self.nodes])
         pairs = [bounds(node.said.expression) for node in self.nodes if node.unknown]
         known = truth_of([bound for pair in pairs for bound in pair])
@@ -388,7 +387,7 @@ class Tree:
         return self.passes_truth(truth) & np.array(found).T
 
     def predict(self, panel: Panel) -> NDArray[Any]:
-        """The prediction for every record."""
+        """Return the prediction for every record."""
         found: NDArray[Any] = self.target.predictions(self.summaries)[self.apply(panel) - 1]
         return found
 
@@ -398,7 +397,7 @@ class Tree:
         return [leaf.summary for leaf, _ in self.leaves]
 
     def narrowed(self) -> "Tree":
-        """The tree with only the columns it asks about; with all if it asks about none."""
+        """Return the tree with only the columns it asks about; with all if it asks about none."""
         used = {name for node in self.nodes for name in node.formula.expression.attributes()}
         if not used:
             return self
@@ -406,7 +405,7 @@ class Tree:
         return replace(self, schema=schema, how_read=self.how_read.of(used))
 
     def spoken_of(self, panel: Panel) -> "Tree":
-        """The tree worded for these records: a column that changes in one of them is not called static.
+        """Return the tree worded for these records: a column that changes in one of them is not called static.
 
         A column with one value in each training record is mentioned without "at some point", until it changes.
         """
@@ -417,7 +416,7 @@ class Tree:
         return replace(self, schema=Schema(columns))
 
     def plain(self) -> "Tree":
-        """The tree with formulas in their simplest form.
+        """Return the tree with formulas in their simplest form.
 
         They answer alike on every possible record in which only the columns of `missing` miss values.
         """
@@ -445,15 +444,15 @@ class Tree:
         return frozenset(column.name for column in self.schema.values() if column.static)
 
     def says(self, *claims: Expression) -> str:
-        """The plain English for the conjunction of these formulas; "every record" for none."""
+        """Return the plain English for the conjunction of these formulas; "every record" for none."""
         return self._says(claims, self.missing) if claims else "every record"
 
     def asks(self, node: Node) -> str:
-        """The question of a node, in plain English without a question mark."""
+        """Return the question of a node, in plain English without a question mark."""
         return self._says([node.said.expression], self.missed_by(node))
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
-        """The columns whose missing values must be mentioned in the question of a node.
+        """Return the columns whose missing values must be mentioned in the question of a node.
 
         Where their answer is unknown, that is told beside the question, which itself speaks of values that are there,
         unless it asks whether they are.
@@ -461,7 +460,7 @@ class Tree:
         return self.missing if node.unknown is None else asked_missing(node.said.expression)
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
-        """The conditions under which the sentence for these claims says anything of a record."""
+        """Return the conditions under which the sentence for these claims says anything of a record."""
         from telltree.english import conditions, term_of  # trees that only predict never speak
 
         if not claims:
@@ -488,7 +487,7 @@ class Tree:
 
 
 def are_siblings(one: Sequence[Branch], other: Sequence[Branch]) -> bool:
-    """True if two leaves of one tree belong to the same last question."""
+    """Return True if two leaves of one tree belong to the same last question."""
     return len(one) == len(other) > 0 and one[:-1] == other[:-1] and one[-1][1] != other[-1][1]
 
 
