@@ -366,7 +366,8 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _out_of_bag(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -> Floats:
-    """Return the mean probabilities of each training record by trees that it is out of bag for; NaN if there are none."""
+    """Return the mean probabilities of each training record by trees that it is out of bag for; NaN if there are
+    none."""
     records = len(setup.training.labels)
     total, judges = np.zeros((records, classes)), np.zeros(records)
     for number, grown in kept.items():

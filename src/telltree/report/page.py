@@ -171,7 +171,8 @@ def _measure(sure: Sureness) -> dict[str, Any]:
 
 
 def _values(sure: Sureness) -> dict[str, Any]:
-    """Return the same as numbers, for a table, by the names of its columns; how many records there are it tells anyway."""
+    """Return the same as numbers, for a table, by the names of its columns; how many records there are it tells
+    anyway."""
     told = sure.exported().items()
     found = {name: value for name, value in told if name != "support" and not isinstance(value, list)}
     return {name: number(value) if isinstance(value, float) else value for name, value in found.items()}

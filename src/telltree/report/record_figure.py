@@ -650,7 +650,8 @@ def _draw_pane(ax: Axes, one: _Shown, at: NDArray[np.float64], digits: int | Non
 
 
 def _mark_pieces(ax: Axes, one: _Shown, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
-    """Return the steps that were compared with a shape, up to the decisive one; none where there are several of them."""
+    """Return the steps that were compared with a shape, up to the decisive one; none where there are several of
+    them."""
     looks: Looks = {"color": COLOURS[2], "linewidth": 5, "alpha": 0.4, "solid_capstyle": "round", "zorder": 2}
     for row in rows:
         steps = {len(e.shape.values) for e in row.part.walk() if e.head is DISTANCE and e.args[0] == one.pane.signal}

@@ -46,7 +46,8 @@ class Members:
 
 
 def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
-    """Return for each category up to `most` members of each sort fewer of small ones; the same seed selects the same."""
+    """Return for each category up to `most` members of each sort fewer of small ones; the same seed selects the
+    same."""
     names = {name for category in subject.categories for name in columns_of(category)}
     reals = (name for name in names if subject.known.schema[name].type is ColumnType.REAL)
     spreads = {name: _spread(subject.known, name) for name in reals}
@@ -173,7 +174,8 @@ def bucket(steps: int) -> int:
 
 
 def line(values: Floats) -> Trace:
-    """Return a real column: `v` two characters a point, between `lo` and `hi`, which are None where nothing is finite."""
+    """Return a real column: `v` two characters a point, between `lo` and `hi`, which are None where nothing is
+    finite."""
     return lines([values])[0]
 
 
@@ -465,7 +467,8 @@ def records_view(
 
 
 def listing(subject: Subject, seed: int) -> dict[str, Any]:
-    """Return all records with their category and label, or a random choice of as many as fit into `MOST_LISTED` bytes."""
+    """Return all records with their category and label, or a random choice of as many as fit into `MOST_LISTED`
+    bytes."""
     sizes = [len(json.dumps(words(name))) + 8 for name in subject.panel.ids.tolist()]
     order = np.random.default_rng([seed, 0, 5]).permutation(len(sizes))
     fitting = np.cumsum(np.array(sizes)[order]) <= MOST_LISTED

@@ -221,7 +221,8 @@ class _NodeShards(abc.ABC, Generic[F]):
         return found
 
     def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
-        """Return the least absolute robustness of each formula over the records; exact if it is no less than `cutoff`."""
+        """Return the least absolute robustness of each formula over the records; exact if it is no less than
+        `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._backend.spread(signal) for signal in signals}
         found: NDArray[np.float64] = np.min(self._each("robustness", formulas, cutoff, True, spread=spread), axis=0)

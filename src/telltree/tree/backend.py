@@ -1,4 +1,4 @@
-"""Where formulas are evaluated: a backend makes the evaluators of a node, wherever its records are."""
+"""Backends evaluate formulas: a backend makes the evaluators of a node, wherever its records are."""
 
 from functools import cached_property
 from typing import Protocol
@@ -58,7 +58,7 @@ class LocalBackend:
         signals: int | None = None,
         room: Room = aligned_words,
     ) -> None:
-        """`memory` and `signals`: most bytes for bitsets and for signals; `room`: allocates bitsets."""
+        """`memory` and `signals`: the most bytes for bitsets and for signals. `room` allocates bitsets."""
         self._panel, self._grammar, self._threads, self._part_of = panel, grammar, threads, part_of
         self._memory, self._room = memory, room
         known = None if part_of is None else part_of[0]._signals

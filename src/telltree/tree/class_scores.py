@@ -1,4 +1,4 @@
-"""The agreement of predicted classes with labels: of all records, and of those of one leaf."""
+"""The agreement of predicted classes with labels: of all records, and of the records of one leaf."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,9 +10,7 @@ from telltree.proportions import Share, wilson
 from telltree.text import by_weight, counted, percent, times_all
 from telltree.tree.target import Bar, Cell, Ints, Measure, Tile
 
-# ---- How well the classes that are predicted agree with labels.
-
-MOST_IN_MATRIX = 12  # classes; a larger matrix is hard to read, and the commonest mistakes say it better
+MOST_IN_MATRIX = 12  # classes; a larger matrix is hard to read, so the commonest mistakes are listed
 MOST_MISTAKES = 10
 
 
@@ -42,12 +40,12 @@ class ClassScores:
     """The mean F1 of the classes that occur."""
     commonest: Any
     baseline: float
-    """The accuracy of always answering with the commonest class."""
+    """The accuracy of always predicting the commonest class."""
     classes: tuple[ClassScore, ...]
     matrix: tuple[tuple[int, ...], ...] | None
     """Labels down, predictions across; None for too many classes."""
     mistakes: tuple[tuple[Any, Any, int], ...]
-    """The commonest: label, prediction, how often."""
+    """The commonest mistakes: label, prediction, number of records."""
 
     @property
     def accuracy(self) -> float:
@@ -67,7 +65,7 @@ class ClassScores:
         }
 
     def tile(self, *, main: bool, weighted: bool) -> Tile:
-        """Return the accuracy, or where records had weights, what it is if all classes weigh the same."""
+        """Return the accuracy; where records had weights, the mean recall of the classes."""
         if weighted:
             note = "the mean recall of the classes, which weigh alike"
             return Tile("Balanced accuracy", percent(self.balanced), note)
@@ -77,7 +75,7 @@ class ClassScores:
 
 
 def scores_of(labels: Ints, predicted: Ints, names: Sequence[Any]) -> ClassScores:
-    """Compare two lists of places in `names`."""
+    """Compare two lists of positions in `names`."""
     size = len(names)
     matrix = np.bincount(labels * size + predicted, minlength=size * size).reshape(size, size)
     hits, actual, answered = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
@@ -115,12 +113,12 @@ def _mistakes(matrix: Ints, names: Sequence[Any]) -> tuple[tuple[Any, Any, int],
     return tuple((names[i], names[j], int(wrong[i, j])) for i, j in places if wrong[i, j])
 
 
-# ---- How many of some records have the class that a leaf predicts, and how that compares with all records.
+# ---- The certainty of a leaf: the share of its class among its records, and beside all records.
 
 
 @dataclass(frozen=True)
 class ClassSureness:
-    """So many of some records have the label of a leaf, and so many of all records."""
+    """The share of a leaf's label among some records and among all."""
 
     label: Any
     hits: int
@@ -129,12 +127,12 @@ class ClassSureness:
     all_hits: int
     all_records: int
     counts: dict[Any, int]
-    """How many of the records here have each label; empty if labels are not known."""
+    """The records of each label here; empty if labels are not known."""
     weighted: float | None
     """The label's share of the training weight here, which is what `predict_proba` gives; None if all records weighed
     the same."""
     decided_by_weights: bool
-    """Whether another class had more training records here, and the label only more weight."""
+    """True if another class had more training records here, and the label only more weight."""
 
     @property
     def _seen(self) -> Share:
@@ -194,7 +192,7 @@ class ClassSureness:
         return by_weight(self.label, self.weighted) if self.decided_by_weights else ""
 
     def values(self) -> dict[str, Any]:
-        """Return all figures by the names that they have here."""
+        """Return all figures by the names of their attributes."""
         known = asdict(self)
         names = ("share", "low", "high", "support", "counts", "purity", "lift", "weighted", "decided_by_weights")
         return {name: known[name] if name in known else getattr(self, name) for name in names}
@@ -214,7 +212,7 @@ class ClassSureness:
         }
 
     def cells(self) -> list[Cell]:
-        """Share, interval, support, lift, and the weighted share where there is one."""
+        """Return share, interval, support, lift, and the weighted share where there is one."""
         weighted = _fixed(self.weighted, 3) + (" (decides)" if self.decided_by_weights else "")
         return [
             Cell("share", _fixed(self.share, 3)),
@@ -225,7 +223,7 @@ class ClassSureness:
         ]
 
     def measure(self) -> Measure:
-        """Return the share, for a page."""
+        """Return the share as a page shows it."""
         known, decided = self.share is not None, self.decided_by_weights
         return Measure(
             size=self.share,

@@ -1,4 +1,4 @@
-"""Classes: the target of which every record has one of a few names."""
+"""Classes: the target whose labels are a few names."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -43,14 +43,14 @@ _BY_WEIGHT = (
 
 @dataclass(frozen=True)
 class ClassTarget:
-    """The classes there are, in order, and the NumPy type that predictions have."""
+    """All classes in order, and the NumPy type of predictions."""
 
     classes: tuple[Any, ...]
     dtype: str = field(default="object", compare=False)
 
     @classmethod
     def of(cls, classes: NDArray[Any]) -> "ClassTarget":
-        """Return the classes of an array of them, whose type predictions are to have."""
+        """Return the target of an array of classes, whose type predictions get."""
         return cls(tuple(classes.tolist()), "str" if classes.dtype.kind == "U" else classes.dtype.name)
 
     @classmethod
@@ -69,12 +69,12 @@ class ClassTarget:
         return target
 
     def entry(self) -> dict[str, Any]:
-        """Model files have had classes under a key of their own from the first version on."""
+        """Return the entry in a model file, under a key that classes have had from the first version on."""
         values = [value.item() if isinstance(value, np.generic) else value for value in self.classes]
         return {"classes": {"dtype": self.dtype, "values": values}}
 
     def hashed(self) -> dict[str, Any]:
-        """Their types and texts."""
+        """Return the types and texts of the classes."""
         return {"classes": [[type(value).__name__, str(value)] for value in self.classes]}
 
     @property
@@ -84,21 +84,18 @@ class ClassTarget:
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """Each class has its colour."""
+        """The classes: each has a colour."""
         return self.classes
 
     @property
     def words(self) -> Words:
-        """The words for classes."""
         return _WORDS
 
     @property
     def purpose(self) -> str:
-        """The purpose of a tree."""
         return f"to tell {counted(len(self.classes), 'class', 'classes')} apart"
 
     def glossary(self, *, weighted: bool) -> list[tuple[str, str]]:
-        """Return the meaning of the words in a report."""
         return [
             (
                 "Labelled so",
@@ -118,14 +115,13 @@ class ClassTarget:
         ]
 
     def read(self, y: Any, panel: Panel) -> "ClassLabels":
-        """Return the classes of records; labels that are none of them are classes of their own, after these."""
+        """Return the classes of records; labels that are no class are appended as classes of their own."""
         labels = check_labels(y, panel).tolist()
         place = {name: k for k, name in enumerate(self.classes)}
         codes = np.array([place.setdefault(label, len(place)) for label in labels], np.int64)
         return ClassLabels(codes, ClassTarget((*self.classes, *list(place)[len(self.classes) :])))
 
     def predictions(self, leaves: Sequence["ClassSummary"]) -> NDArray[Any]:
-        """Return the classes that leaves predict."""
         found: NDArray[Any] = self.array[[leaf.label for leaf in leaves]]
         return found
 
@@ -140,17 +136,17 @@ class ClassTarget:
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """The records of a leaf by class, and the class of greatest weight, which it predicts."""
+    """The records of a leaf by class. It predicts the class of greatest weight."""
 
     target: ClassTarget = field(repr=False)
     counts: tuple[int, ...]
     """Records of each class."""
     weights: tuple[float, ...]
-    """The same, weighted, up to a factor common to all leaves."""
+    """The weight of each class, up to a factor common to all leaves."""
 
     @cached_property
     def label(self) -> int:
-        """The class of greatest weight, as its place among all; the first of equals."""
+        """The position of the class of greatest weight among all; the first of equals."""
         return int(np.argmax(self.weights))
 
     @property
@@ -160,7 +156,7 @@ class ClassSummary:
 
     @cached_property
     def leading(self) -> tuple[int, ...]:
-        """The classes that tie, or nearly tie, for the greatest weight, as their places: the label first."""
+        """The positions of the classes that tie, or nearly tie, for the greatest weight: the label first."""
         least = self.weights[self.label] - _NEARLY * self.weight
         near = [k for k, weight in enumerate(self.weights) if weight and weight >= least * (1 - 1e-9)]
         return tuple(sorted(near, key=lambda k: (-self.weights[k], k)))
@@ -177,7 +173,7 @@ class ClassSummary:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The probability of each class: its share, as if one record more had come here that is of all classes alike.
+        """The probability of each class: its share, as if one more record had come here that is equally of all classes.
 
         Ten of ten records are better evidence than two of two, and neither is certainty.
         """
@@ -207,12 +203,10 @@ class ClassSummary:
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """Records of each class."""
         return self.counts
 
     @property
     def part(self) -> int:
-        """The class that is predicted."""
         return self.label
 
     @property
@@ -250,7 +244,6 @@ class ClassSummary:
         return ClassSummary(self.target, counts, weights)
 
     def bits(self, unit: float) -> float:
-        """Return the bits that tell the classes of the records."""
         return label_bits(self.weights, unit)
 
     def is_weighted(self, unit: float) -> bool:
@@ -259,7 +252,7 @@ class ClassSummary:
         return not all(math.isclose(weight * unit, count, rel_tol=1e-9) for weight, count in pairs)
 
     def answers(self, *, every: bool) -> dict[str, Any]:
-        """Return the class and its probability; with `every`, that of each class."""
+        """Return the class and its probability; with `every`, the probability of each class."""
         shares = self.probabilities.tolist()
         found = {"prediction": self.predicted, "probability": max(shares)}
         named = zip(self.target.array, shares, strict=True) if every else ()
@@ -280,7 +273,7 @@ class ClassSummary:
         )
 
     def entry(self) -> dict[str, Any]:
-        """Model files have had these keys in a leaf from the first version on."""
+        """Return the entry in a model file, under keys that a leaf has had from the first version on."""
         return {"counts": list(self.counts), "weights": list(self.weights)}
 
 
@@ -290,7 +283,7 @@ def _counts(some: ClassSummary | None, target: ClassTarget) -> Sequence[int]:
 
 @dataclass(frozen=True)
 class ClassLabels:
-    """The class of each record, and its weight as a whole number (None: every record counts one)."""
+    """The class of each record, and its weight as a whole number (None: all weigh the same)."""
 
     codes: Ints
     target: ClassTarget
@@ -304,7 +297,6 @@ class ClassLabels:
         return ClassLabels(self.codes[members], self.target, weights)
 
     def totals(self) -> Ints:
-        """Return the weight of each class."""
         found = np.zeros(len(self.target.classes), np.int64)
         np.add.at(found, self.codes, 1 if self.weights is None else self.weights)
         return found
@@ -318,10 +310,10 @@ class ClassLabels:
         return [self.codes == k for k in range(len(self.target.classes))]
 
     def groups(self) -> tuple[list[Bools], Ints | None]:
-        """Return groups of records to count, and how to make the weight of each class of the counts: groups × classes.
+        """Return groups of records to count, and the matrix that turns counts into class weights: groups × classes.
 
-        Without weights the groups are the classes, and there is nothing to make (None). With them, a class has a group
-        for each of its different weights, or if these are many, one for each bit of them.
+        Without weights the groups are the classes, and there is no matrix (None). With them, a class has a group for
+        each of its different weights, or if these are many, one for each bit of them.
         """
         classes = self.kinds()
         if self.weights is None:
@@ -338,7 +330,7 @@ class ClassLabels:
         return bool(np.count_nonzero(self.counts()) <= 1)
 
     def depth(self) -> int:
-        """Enough levels to tell all classes apart, and more where there are many records."""
+        """Return enough levels to tell all classes apart, and more where there are many records."""
         return max(math.ceil(math.log2(len(self.target.classes))) + 2, min(8, len(self).bit_length()))
 
     def members(self) -> int:
@@ -347,7 +339,6 @@ class ClassLabels:
         return max(1, min(10, len(self) // 100, int(counts[counts > 0].min()) // 2))
 
     def summary(self) -> ClassSummary:
-        """Return records and weights by class."""
         counts, weights = self.counts(), self.totals()
         if not weights.any():  # records of weight 0 only
             weights = counts * ONE
@@ -355,7 +346,7 @@ class ClassLabels:
         return ClassSummary(self.target, tuple(counts.tolist()), tuple((weights / unit).tolist()))
 
     def hashed(self) -> bytes:
-        """Return the places of the classes, one after the other."""
+        """Return the positions of the classes as bytes."""
         return np.asarray(self.codes, "<i8").tobytes()
 
     @property
@@ -364,11 +355,11 @@ class ClassLabels:
         return self.codes
 
     def named(self) -> tuple[Sequence[Any], Ints]:
-        """Return the classes, and which of them each record is of."""
+        """Return the classes, and the position of each record's class."""
         return self.target.classes, self.codes
 
     def parts_of_named(self) -> None:
-        """Return the classes are the parts."""
+        """Return None: the classes are the parts."""
 
     def exceptions(self, leaves: Sequence[ClassSummary], places: Ints) -> Bools:
         """Return True for records of a class that the title of their category does not name."""
@@ -379,7 +370,7 @@ class ClassLabels:
         return found
 
     def check_known(self, target: ClassTarget) -> None:
-        """DataError if none of the labels is a class of the target."""
+        """Raise DataError if none of the labels is a class of the target."""
         if not (self.codes < len(target.classes)).any():
             raise DataError(
                 f"none of the labels is a class of the tree: they are {listed(self.strangers(target))}, the tree's are "
@@ -387,11 +378,10 @@ class ClassLabels:
             )
 
     def strangers(self, target: ClassTarget) -> Sequence[Any]:
-        """Labels that are no class of the target."""
+        """Return the labels that are no class of the target."""
         return self.target.classes[len(target.classes) :]
 
     def scores(self, leaves: Sequence[ClassSummary], places: Ints) -> ClassScores:
-        """Return the scores of the predictions."""
         return scores_of(self.codes, self._predicted(leaves, places), self.target.classes)
 
     def _predicted(self, leaves: Sequence[ClassSummary], places: Ints) -> Ints:
@@ -408,23 +398,23 @@ def _parts(weights: Ints, own: Bools) -> list[tuple[int, Bools]]:
     return [(1 << bit, own & ((weights >> bit) & 1 == 1)) for bit in range(bits)]
 
 
-# ---- The targets that a model file may speak of, by name: the one place where a new kind of target is made known.
+# ---- The kinds of targets in model files, by name. A new kind of target is registered here.
 
 Read = Callable[[Mapping[str, Any]], Target]
-"""Makes a target of what it has written to a model file; ModelFormatError if that is damaged."""
+"""Makes a target from its entry in a model file; ModelFormatError if that is damaged."""
 
 _KINDS: dict[str, Read] = {"classes": ClassTarget.from_entry}
 
 
 def register_target(kind: str, read: Read) -> None:
-    """Make a kind of target known, so that model files of it can be read."""
+    """Register a kind of target, so that model files of it can be read."""
     if kind in _KINDS:
         raise SettingsError(f"there is a kind of target {kind!r} already; give another name")
     _KINDS[kind] = read
 
 
 def read_target(kind: str, entry: Mapping[str, Any]) -> Target:
-    """Return the target that a model file speaks of."""
+    """Return the target of a model file."""
     if kind not in _KINDS:
         raise ModelFormatError(
             f"this model predicts {kind!r:.80}, a kind of target that is not known here; there are {listed(_KINDS)}: "

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Interruption:
-    """While it is open, a first Ctrl-C only sets `asked`; a second one interrupts as usual.
+    """While it is entered, a first Ctrl-C only sets `asked`; a second one interrupts as usual.
 
     Signals reach only the main thread; in other threads nothing is noted.
     """

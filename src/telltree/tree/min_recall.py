@@ -1,7 +1,7 @@
-"""The least recall of a class: its records weigh more in the leaves until enough of them are found.
+"""Minimum recalls: the records of a class weigh more in the leaves until enough of them are found.
 
-What a leaf predicts is the class of greatest weight in it. The more a class weighs, the more leaves predict it: more of
-its records are found, and more others are taken for it. Of all weights that reach the floor the least is taken.
+A leaf predicts the class of greatest weight in it. The more a class weighs, the more leaves predict it: more of its
+records are found, and more others are taken for it. The least weight that reaches the minimum is taken.
 """
 
 import math
@@ -18,14 +18,14 @@ from telltree.text import counted
 from telltree.tree.class_target import ClassSummary, ClassTarget
 from telltree.tree.tree import ClassRecall, Floor, Leaf, Node, Tree
 
-_BEYOND = 1.01  # times the weight that ties, where no other leaf is left to be told apart from
+_BEYOND = 1.01  # times the weight that ties, where no other leaf is left
 
 
 def with_recall(tree: Tree, floors: Mapping[Any, float] | None) -> Tree:
-    """Return the tree with leaves in which classes weigh so much that each has at least its recall on the training
-    records.
+    """Return the tree with leaves reweighted so that each class reaches its minimum recall on the training records.
 
-    SettingsError if floors of several classes cannot be had together. A class of which it has met no record has none.
+    SettingsError if the minimum recalls of several classes exclude each other. A class without training records has
+    none.
     """
     if not floors:
         return tree
@@ -61,7 +61,8 @@ class _Leaves:
         return ClassRecall(float(hits / self.counts[:, k].sum()), float(hits / taken) if taken else None)
 
     def least(self, factors: NDArray[np.float64], k: int, floor: float) -> float:
-        """Return the least factor of a class that reaches its floor, in the middle between the leaves it sets apart."""
+        """Return the least factor of a class that reaches its minimum, in the middle between the leaves it sets
+        apart."""
         own, others = self.weights[:, k], np.delete(self.weights * factors, k, axis=1).max(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             ties = np.where(own > 0, others / own, np.inf)  # the factor at which a leaf is about to predict the class

@@ -2,7 +2,7 @@
 
 A branch is worth its formula if it saves more bits of labels than the formula costs. The price is the cost of a bit of
 a formula: the higher it is, the fewer branches are left. Each tree on the path is the best for some range of prices
-(weakest-link pruning by Breiman and others, with bits in place of errors and leaves).
+(cost–complexity pruning by Breiman and others, with bits in place of errors and leaves).
 """
 
 import math
@@ -30,13 +30,13 @@ class TreeScore(NamedTuple):
     """The accuracy of a tree on unseen records."""
 
     share: float
-    """Its accuracy, by weight if records had weights."""
+    """The accuracy, by weight if records had weights."""
     error: float
-    """The standard error of that."""
+    """Its standard error."""
     balanced: Measured | None = None
-    """Its accuracy in each class, averaged over the classes, which decides between sizes; None in old files."""
+    """The accuracy in each class, averaged over the classes, which decides between sizes; None in old files."""
     behind: Measured | None = None
-    """By how much that is below the best tree's, and the standard error of the difference."""
+    """The shortfall of balanced accuracy from the best tree's, and the standard error of the difference."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,12 @@ class Pruning:
     score: TreeScore | None = None
     """Its score in cross-validation, if there was any."""
     worth: float | None = None
-    """The bits of labels that its least worthy branch saves for each bit that it takes to say: the price at which it
-    would be cut. None for a single leaf."""
+    """The bits of labels that its least worthy branch saves for each bit of its formula: the price at which it would be
+    cut. None for a single leaf.
+    """
     own: Tree | None = None
-    """The model's own tree if this is the one that was taken: without questions of little worth whose answers predict
-    the same."""
+    """The model's own tree, if it was made of this one: without questions of little worth whose sides predict the same.
+    """
 
     @property
     def cut(self) -> int:
@@ -83,13 +84,13 @@ class Pruning:
 
 
 class PruningPath(tuple[Pruning, ...]):
-    """The trees of the front, the smallest first; printed, a table with one line each."""
+    """The trees of a pruning path, the smallest first; printed, a table with one line each."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, tree: Tree) -> "PruningPath":
-        """Return the trees that are left of this one as the price goes up."""
+        """Return the pruning path of this tree: what remains of it as the price goes up."""
         unit = tree.unit
         steps, price = [Pruning(tree, 0.0)], 0.0
         left = _left(tree.root, -math.inf, unit)
@@ -105,11 +106,11 @@ class PruningPath(tuple[Pruning, ...]):
         return cls([steps[0], *larger])
 
     def scored(self, scores: Sequence[TreeScore]) -> "PruningPath":
-        """Return the pruning path with the scores of its trees."""
+        """Return the path with the scores of its trees."""
         return PruningPath(replace(step, score=score) for step, score in zip(self, scores, strict=True))
 
     def taken(self, place: int, tree: Tree) -> "PruningPath":
-        """Return the pruning path with the place of the tree that was taken, and the model's own tree."""
+        """Return the path with the model's own tree, made of the tree at this place."""
         return PruningPath(replace(step, own=tree if step is self[place] else None) for step in self)
 
     @property
@@ -122,11 +123,11 @@ class PruningPath(tuple[Pruning, ...]):
         return max(place for place, step in enumerate(self) if step.leaves <= leaves)
 
     def beside(self, tree: Tree) -> tuple["PruningPath", Pruning | None]:
-        """Return the front with a model's own tree in its place, by size, and that step; None if it does not belong to
-        this front.
+        """Return the path with the model's own tree in its place by size, and that step; None if it is not of this
+        path.
 
-        A model may have cut questions whose answers predict the same. Such a tree stands for the smallest of the front
-        that predicts the same for all records, and does as well.
+        A model may have cut questions whose sides predict the same. Such a tree replaces the smallest tree of the path
+        that predicts the same for all records.
         """
         place = next((place for place, step in enumerate(self) if _answers_alike(tree.root, step.tree.root)), None)
         if place is None:
@@ -136,10 +137,10 @@ class PruningPath(tuple[Pruning, ...]):
         return PruningPath(sorted([*others, own], key=lambda step: step.leaves)), own
 
     def place_of(self, tree: Tree) -> int | None:
-        """Return the place of the tree that a model's own was made of: the smallest that asks all it asks, and predicts
+        """Return the place of the tree that a model's own was made of: the smallest that contains it, and predicts
         alike.
 
-        With floors for the recall of classes, a model's leaves may predict other classes, and only questions count.
+        Minimum recalls may make a model's leaves predict other classes; then only questions count.
         """
         alike = (place for place, step in enumerate(self) if _answers_alike(tree.root, step.tree.root))
         asked = (place for place, step in enumerate(self) if _asks_all_of(step.tree.root, tree.root))
@@ -201,10 +202,9 @@ def _row(step: Pruning) -> dict[str, str]:
 
 
 def equals_merged(tree: Tree, price: float) -> Tree:
-    """Return the tree with two leaves of one question merged if they predict the same, unless the question is worth
-    this price.
+    """Return the tree without questions whose two leaves predict the same, unless they are worth this price.
 
-    What is predicted is told alike by both; a question that tells only how likely it is must tell more of that.
+    Both leaves tell the same prediction; a question that only tells how likely it is must tell more of that.
     """
     unit = tree.unit
 
@@ -248,12 +248,12 @@ class _Left(NamedTuple):
 
     branch: Node | Leaf
     labels: float
-    """The bits of the labels of all leaves below."""
+    """The bits of the labels in all leaves below."""
     naming: float
-    """Those of all formulas below."""
+    """The bits of all formulas below."""
     weakest: float
-    """The lowest price at which one of its branches is worth nothing: the bits of labels saved per bit of its
-    formulas."""
+    """The lowest price at which one of its branches is worth nothing: the bits of labels saved per bit of its formulas.
+    """
 
 
 def _left(node: Node | Leaf, price: float, unit: float) -> _Left:

@@ -1,4 +1,4 @@
-"""How a tree is grown: greedily, looking ahead or optimally; and all the settings of one tree in one object."""
+"""The settings of a tree: the ways of growing it, and all that decides which tree is learned."""
 
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
@@ -130,7 +130,7 @@ def _require_flag(name: str, value: object) -> None:
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """All that decides, beside records and grammar, which tree is learned."""
+    """All settings that decide, beside records and grammar, which tree is learned."""
 
     search: "Search"
     criterion: "Criterion"

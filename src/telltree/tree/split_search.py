@@ -35,8 +35,7 @@ from telltree.tree.tree import Leaf, Node, RunnerUp, Unknown
 
 # ---- The search for the split of a node.
 #
-# The result depends only on the number of the node and its records, not on when, where or after which other nodes it is
-# searched.
+# The result depends only on the number of the node and its records, not on the time, the place or the order of nodes.
 
 
 class NodeProgress(NamedTuple):
@@ -70,14 +69,14 @@ class NodeTask(NamedTuple):
 
 
 class ShownFormula(NamedTuple):
-    """The formula of a split as it is shown, or its negation, where answers may be unknown."""
+    """The formula of a split, or its negation, as it is shown where answers may be unknown."""
 
     formula: Formula
     negated: bool
     unknown: int
     """The number of records with an unknown answer."""
     unknown_is_true: bool
-    """True if they go to the true side of the shown formula."""
+    """True if these records go to the true side of the shown formula."""
 
 
 class Split(NamedTuple):
@@ -92,11 +91,11 @@ class Split(NamedTuple):
     gain: float
     robustness: float
     shown: ShownFormula | None = None
-    """How it is shown, if answers may be unknown."""
+    """The shown formula, if answers may be unknown."""
 
 
 class SplitResult(NamedTuple):
-    """The result at a node: the leaf that it is without a split, what the search found, and the split if worth it."""
+    """The result at a node: the leaf it is without a split, the search, and the split if it is worth its formula."""
 
     leaf: Leaf
     search: SearchResult | None = None
@@ -117,7 +116,7 @@ class _NodeContext(NamedTuple):
     """The objective for the search, which may use all of its bounds."""
     criterion: Criterion
     is_late: Callable[[], bool]
-    """True once the rest of the work at the node must be cut short."""
+    """Returns True once the rest of the work at the node must be cut short."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ class SplitSearch:
     settings: TreeSettings
     callback: Callable[[NodeProgress], None] | None = None
     stop: Callable[[], bool] = bool
-    """True once Ctrl-C was pressed."""
+    """Returns True once Ctrl-C was pressed."""
 
     @cached_property
     def missing(self) -> frozenset[str]:
@@ -164,7 +163,7 @@ class SplitSearch:
     def find(
         self, task: NodeTask, backend: Backend, state: State | None = None, remember: Remember | None = None
     ) -> SplitResult:
-        """Search a node; `state` and `remember` are passed to its search."""
+        """Return the result at a node; `state` and `remember` are passed to its search."""
         settings, members, labels = self.settings, task.members, self.labels[task.members]
         leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, settings.min_samples_leaf)
         if self.stop() or labels.is_pure or task.depth >= settings.max_depth or too_few:
@@ -182,7 +181,7 @@ class SplitSearch:
             remember=remember,
         )
         if here.search_objective is not here.objective:
-            found = replace(found, proof=None)  # it would hold only if nothing were unknown
+            found = replace(found, proof=None)  # it would hold only without unknown answers
         if found.best is None:
             return SplitResult(leaf, found)
         ties = TieBreaker(here.criterion, settings.max_depth - task.depth - 1, here.is_late)
@@ -254,8 +253,7 @@ class SplitSearch:
     def _deadline(self) -> Callable[[], bool]:
         """Return a function that is true once the rest of the work at the node that begins now must be cut short.
 
-        That is after Ctrl-C, or when time is up: a node may take a second, or a twenty-fifth, longer than its search
-        was given.
+        That is after Ctrl-C, or when time is up: a node may take a second, or a twenty-fifth, longer than its search.
         """
         given, begun = self.settings.search.seconds, time.monotonic()
         end = math.inf if given is None else begun + given + max(1.0, 0.04 * given)
@@ -299,8 +297,8 @@ class SplitSearch:
     def _simplified(self, split: Split, task: NodeTask, backend: Backend, here: _NodeContext) -> Split:
         """Return the split with its final formula.
 
-        Parts that decide nothing for these records are dropped, and constants move to the best gap, or to the middle
-        of theirs, as the settings say.
+        Parts that decide nothing for these records are dropped, and constants move to the best gap, or to the middle of
+        theirs, as the settings say.
         """
         settings = self.settings
         if not settings.growth.simplify and not settings.three_valued:
@@ -321,7 +319,9 @@ class SplitSearch:
     def _with_best_thresholds(
         self, split: Split, formula: Expression, task: NodeTask, formulas: OfFormulas, here: _NodeContext
     ) -> tuple[Split, Expression]:
-        """Return the split and its formula with the fittest constants; unchanged if it would not be worth making then."""
+        """Return the split and its formula with the fittest constants; unchanged if that would not be worth its
+        formula.
+        """
         labels = self.labels[task.members]
         splits = Splits(labels, here.criterion, len(split.derivation), self.settings.min_samples_leaf)
         moved = best_thresholds(formula, formulas, self.settings.movable, splits, here.is_late)
@@ -353,7 +353,7 @@ def _has_own_english(e: Expression) -> bool:
 
 
 def _with_chosen(best: Derivation, others: tuple[Candidate, ...], objective: SplitObjective) -> tuple[Candidate, ...]:
-    """Return the runners-up, in which the chosen formula replaces the one that splits the records as it does."""
+    """Return the runners-up with the chosen formula in place of the one that splits the records as it does."""
     all_of_them = Population.of([best, *(one.derivation for one in others)], best.grammar.has_random_constants)
     fitness, answer, _ = objective(all_of_them, np.arange(1 + len(others)))
     chosen = Candidate(best, float(fitness[0]))
@@ -365,17 +365,17 @@ def _runners_up(candidates: Iterable[Candidate]) -> tuple[RunnerUp, ...]:
 
 
 def _seed(seed: int, number: int) -> int:
-    """Return a seed for a node that depends only on the tree's seed and the node's number."""
+    """Return the seed of a node, which depends only on the tree's seed and the node's number."""
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
 
 
 # ---- The choice among formulas that a search found equally good.
 
-_SHORT = 0.05  # seconds; after a shorter part, four times as many are done before the next look at the clock
+_SHORT = 0.05  # seconds; after a shorter batch, the next one is four times as large
 
 
 class TieBreaker(NamedTuple):
-    """Decides between formulas that tie: by a criterion, the number of levels below the node, and a deadline."""
+    """The choice between formulas that tie: by a criterion, the number of levels below the node, and a deadline."""
 
     criterion: Criterion
     levels: int
@@ -433,7 +433,7 @@ class TieBreaker(NamedTuple):
         return None
 
     def _robustness(self, evaluator: OfPopulations, ties: Population) -> NDArray[np.float64]:
-        """Return the robustness of formulas, exact for the most robust only; −1 for those that the deadline left out."""
+        """Return the robustness of formulas, exact for the most robust only; −1 for those after the deadline."""
         found, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
         while done < len(found) and not (done and self.is_late()):
             part, began = np.arange(done, min(done + at_a_time, len(found))), time.monotonic()
@@ -444,7 +444,7 @@ class TieBreaker(NamedTuple):
 
 
 def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-    """Return the splits of which neither side has more kinds than the levels below can tell apart, one kind a level.
+    """Return the splits whose sides have no more kinds than the levels below can tell apart, one kind per level.
 
     If there is none, those for which halving the kinds at each level would do; else all. Gini impurity does not see
     this: of eight classes, splitting off one is as good as splitting four from four.
@@ -458,8 +458,8 @@ def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -
 
 # ---- Simplification: parts of a chosen formula that decide nothing for the records at hand are dropped.
 #
-# A search keeps what does no harm, such as `F(a ∧ b)` where b holds whenever a does. A reader must take in b, and
-# believes that it matters.
+# A search keeps harmless parts, such as b in `F(a ∧ b)` where b holds whenever a does. A reader believes that b
+# matters.
 
 
 def without_idle_parts(formula: Expression, formulas: OfFormulas, is_late: Callable[[], bool] = bool) -> Expression:

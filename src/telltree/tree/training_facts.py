@@ -32,8 +32,8 @@ class TrainingFacts:
     missing: tuple[str, ...]
     """The columns that had missing or infinite values."""
     deviations: dict[str, float]
-    """The standard deviation of each signal that the tree compares with constants, by the signal's text: the unit of
-    margins."""
+    """The standard deviation of each signal that the tree compares with constants, by its text: the unit of robustness.
+    """
 
     @classmethod
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "TrainingFacts":
@@ -75,7 +75,7 @@ def _deviations(panel: Panel, tree: Tree) -> dict[str, float]:
 
 
 def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
-    """Yield the signals whose distance to a constant counts in the margin of a Boolean expression."""
+    """Yield the signals whose distance to a constant counts in the robustness of a Boolean expression."""
     if isinstance(e.head, Operator) and e.head.joins:
         for operand in e.operands:
             yield from _graded(operand, schema)

@@ -1,4 +1,4 @@
-"""The tree that was learned: small, frozen, and all that prediction needs."""
+"""The learned tree: small, frozen, and all that prediction needs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from telltree.search.search import Proof
 from telltree.text import counted, percent, visible
 from telltree.tree.target import Summary, Target
 
-# ---- What became of a floor for the recall of a class.
+# ---- Minimum recalls of classes, and their effects.
 
 
 class ClassRecall(NamedTuple):
@@ -30,20 +30,20 @@ class ClassRecall(NamedTuple):
     recall: float
     """The share of its records that are predicted so."""
     precision: float | None
-    """The share of the records predicted so that are of it; None if there are none."""
+    """Its share of the records predicted so; None if there are none."""
 
 
 @dataclass(frozen=True)
 class Floor:
-    """The effect of the least recall of one class, on the training records."""
+    """A minimum recall of one class, and its effect on the training records."""
 
     label: Any
     floor: float
-    """The least share of its records that shall be found."""
+    """The minimum share of its records to be predicted so."""
     factor: float
-    """How many times as much its records weigh in the leaves as they did."""
+    """The factor by which its records weigh more in the leaves."""
     before: ClassRecall
-    """Without it."""
+    """Without the minimum."""
     after: ClassRecall
     """With it."""
 
@@ -60,22 +60,23 @@ class Floor:
         )
 
 
-# ---- What was proved of a tree as a whole.
+# ---- The proof of an optimal tree.
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The proof that no tree over a pool of questions costs less than this one, on the training records.
+    """The proof that no tree over a pool of questions costs less than this one on the training records.
 
-    levels: how many questions trees may ask one after the other.
-    pool: between how many questions that answer differently there was to choose.
-    leaves: how many leaves the tree has that is proved; one that was pruned has fewer.
-    compared: how many splits of a node were compared to cover all trees.
-    left_out: how many questions of a node were left out with all trees below them, because they would cost more even if
-        every leaf was of one class.
-    cost: what the tree costs, leaves and questions together.
-    greedy: what the tree costs that was grown one question at a time.
-    told_in: what that is counted in.
+    levels: the most questions on a path.
+    pool: the number of questions to choose from, which all answer differently.
+    leaves: the number of leaves of the proved tree; a pruned one has fewer.
+    compared: the number of splits of a node that were compared to cover all trees.
+    left_out: the number of questions of a node that were left out with all trees below them, because they would cost
+    more
+        even if every leaf had one class.
+    cost: the cost of the tree, leaves and questions together.
+    greedy: the cost of the tree that was grown one question at a time.
+    told_in: the unit of costs, in words.
     """
 
     levels: int
@@ -89,7 +90,7 @@ class Optimum:
 
     @property
     def trees(self) -> int:
-        """The number of trees of these questions that the proof covers, a single leaf included."""
+        """The number of trees over these questions that the proof covers, a single leaf included."""
         found = 1
         for _ in range(self.levels):
             found = 1 + self.pool * found**2
@@ -106,7 +107,7 @@ class Optimum:
         )
 
 
-# ---- The tree that was learned: small, frozen, and all that prediction needs.
+# ---- The tree.
 
 INDENT = "│   "
 
@@ -117,28 +118,28 @@ class Headline:
 
     formula: Formula
     others: int
-    """How many training records of other leaves it is also true of."""
+    """The training records of other leaves that it is also true of."""
     elsewhere: int
-    """How many training records other leaves have."""
+    """The training records of all other leaves."""
     missed: int = 0
-    """How many training records of the leaf it is not true of."""
+    """The training records of the leaf that it is not true of."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """The condition under which a sentence about a leaf says anything of a record: the A of "whenever A, B"."""
+    """The condition under which a sentence about a leaf applies to a record: the A of "whenever A, B"."""
 
     formula: Formula
     members: int
-    """In how many training records of the leaf it does."""
+    """The training records of the leaf to which it applies."""
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A category: what it says of the records that come here, and what is predicted for them."""
+    """A category: the summary of its training records, which predicts, and short descriptions."""
 
     summary: Summary
-    """Of the training records that came here."""
+    """The summary of the training records that came here."""
     headline: Headline | None = None
     """None if no short formula qualifies, or the tree is a single leaf."""
     short: Formula | None = None
@@ -146,11 +147,11 @@ class Leaf:
     for other records it may differ. None if there is none that is much shorter.
     """
     conditions: tuple[Condition, ...] = ()
-    """Those of the sentences about it: its headline, its short formula, its path, and each branch on it."""
+    """The conditions of its headline, its short formula, its path, and each branch on it."""
 
     @property
     def support(self) -> int:
-        """Training records that came here."""
+        """The number of training records that came here."""
         return self.summary.support
 
 
@@ -164,15 +165,16 @@ class RunnerUp:
 
 @dataclass(frozen=True)
 class Unknown:
-    """A node's formula where answers may be unknown, and the routing of records with an unknown answer."""
+    """The shown formula of a node where answers may be unknown, and the routing of records with an unknown answer."""
 
     said: Formula
-    """The question. The node's own formula answers alike where this one's answer is known."""
+    """The shown formula. The node's own formula has the same answer where this one's is known."""
     goes: bool
-    """The answer of more training records of the node, by weight, of those whose answer is known; no if both are as
-    many. Where it is unknown, it counts as this."""
+    """The more frequent known answer among the node's training records, by weight; False if both are equally frequent.
+    An unknown answer counts as this.
+    """
     records: int
-    """Training records of the node whose answer is unknown."""
+    """The number of training records of the node with an unknown answer."""
 
     @property
     def side(self) -> str:
@@ -189,24 +191,24 @@ class Node:
     false: "Node | Leaf"
     fitness: float = 0.0
     gain: float = 0.0
-    """By how much the split lowers the fitness of not splitting at all."""
+    """The decrease of fitness by the split."""
     robustness: float = 0.0
-    """How far the nearest training record is from the other side, in standard deviations."""
+    """The distance of the nearest training record from the other side, in standard deviations."""
     runners_up: tuple[RunnerUp, ...] = ()
     found: Formula | None = None
-    """The formula as the search found it, if it was shortened, centred or complemented since."""
+    """The formula as the search found it, if it was shortened, moved to midpoints or negated since."""
     naming: float = 0.0
     """The bits that name the formula among those of the grammar that are no larger; see `telltree.tree.MDL`."""
     by_size: tuple[RunnerUp, ...] = ()
     """The best formula of each size that is fitter than all smaller ones, the smallest first."""
     proof: Proof | None = None
-    """Which formulas are certain not to be fitter than the best that was found, if the search proves that."""
+    """The formulas that are certain not to be fitter than the best one found, if the search proves that."""
     unknown: Unknown | None = None
-    """If answers may be unknown: the question as it is said, and where a record goes whose answer is."""
+    """If answers may be unknown: the shown formula, and the routing of unknown answers."""
 
     @property
     def said(self) -> Formula:
-        """The formula as it is shown: what is done with unknown answers is told beside it."""
+        """The shown formula; the routing of unknown answers is shown beside it."""
         return self.formula if self.unknown is None else self.unknown.said
 
     @property
@@ -249,22 +251,23 @@ class UnsureBranch(tuple[Formula, bool]):
 
 @dataclass(frozen=True)
 class Tree:
-    """A binary tree of formulas over the columns of `schema`, whose leaves say something of a target."""
+    """A binary tree of formulas over the columns of `schema`, with a summary of a target in each leaf."""
 
     root: Node | Leaf
     schema: Schema
     missing: frozenset[str] | None = None
     """The columns that had missing or infinite values in training, which English must allow for; None: any may."""
     step: tuple[float | None, str] | None = None
-    """The length of a step in training, None if steps differed, and the unit of times; None if times were not known.
+    """The length of a step in training (None if steps differed) and the unit of times; None if times were not known.
 
-    Counts are told as durations by it, and `elapsed()` means times in this unit, or else steps."""
+    Steps are worded as durations by it, and `elapsed()` means times in this unit, or else steps.
+    """
     how_read: HowRead = AS_USUAL
-    """How the training records were read."""
+    """The way in which the training records were read."""
     optimum: Optimum | None = None
-    """What is proved of the whole tree, if it was grown so that something is."""
+    """The proof for the whole tree, if it was grown so that there is one."""
     floors: tuple[Floor, ...] = ()
-    """What became of the floors for the recall of classes, if there were any."""
+    """The minimum recalls of classes, and their effects."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
@@ -316,7 +319,7 @@ class Tree:
         return truth_of([node.formula.expression for node in self.nodes], self.aligned(panel))
 
     def aligned(self, panel: Panel) -> Panel:
-        """Return the records as the tree reads them: with its columns.
+        """Return the records with the columns of the tree.
 
         DataError if it needs times that they do not have, or if its own records were resampled to steps of another
         length.
@@ -330,7 +333,7 @@ class Tree:
         return self.apply_truth(self.truth(panel))
 
     def apply_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the cluster numbers of records for which the nodes' formulas are known to be true or false."""
+        """Return the cluster numbers of records, given the truth of the nodes' formulas."""
         clusters = np.zeros(truth.shape[1], np.int64)
         rows, numbers = iter(truth), iter(range(1, len(self.leaves) + 1))
 
@@ -350,7 +353,7 @@ class Tree:
         return self.passes_truth(self.truth(panel))
 
     def passes_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the passes of records, given the truth of the nodes' formulas."""
+        """Return the same, given the truth of the nodes' formulas."""
         rows, found = iter(truth), []
 
         def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
@@ -364,13 +367,16 @@ class Tree:
         return np.array(found).T
 
     def unknown(self, panel: Panel) -> NDArray[np.bool_]:
-        """Return True where a record passes a node and its answer there is unknown: records × nodes, in preorder,
-        leaves included, as `passes` has them. Nothing is unknown where an atom on a missing value is false."""
+        """Return True where a record passes a node and its answer there is unknown: records × nodes, as `passes` has
+        them.
+
+        Nothing is unknown where an atom on a missing value is false.
+        """
         aligned = self.aligned(panel)
         return self.unknown_truth(lambda asked: truth_of(asked, aligned))
 
     def unknown_truth(self, truth_of: Callable[[Sequence[Expression]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """Return the unknown answers of records, given a function for the truth of formulas: formulas × records."""
+        """Return the same, given a function for the truth of formulas: formulas × records."""
         truth = truth_of([node.formula.expression for node in self.nodes])
         pairs = [bounds(node.said.expression) for node in self.nodes if node.unknown]
         known = truth_of([bound for pair in pairs for bound in pair])
@@ -397,7 +403,7 @@ class Tree:
         return [leaf.summary for leaf, _ in self.leaves]
 
     def narrowed(self) -> "Tree":
-        """Return the tree with only the columns it asks about; with all if it asks about none."""
+        """Return the tree with only the columns that it mentions; with all if it mentions none."""
         used = {name for node in self.nodes for name in node.formula.expression.attributes()}
         if not used:
             return self
@@ -421,7 +427,7 @@ class Tree:
         They answer alike on every possible record in which only the columns of `missing` miss values.
         """
 
-        from telltree.english import plain  # trees that only predict never speak
+        from telltree.english import plain  # prediction needs no English
 
         def below(node: Node | Leaf) -> Node | Leaf:
             if isinstance(node, Leaf):
@@ -435,7 +441,7 @@ class Tree:
 
     @property
     def three_valued(self) -> bool:
-        """True if its answers may be unknown."""
+        """True if answers may be unknown."""
         return any(node.unknown is not None for node in self.nodes)
 
     @property
@@ -454,14 +460,14 @@ class Tree:
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
 
-        Where their answer is unknown, that is told beside the question, which itself speaks of values that are there,
-        unless it asks whether they are.
+        Unknown answers are described beside the question, which itself is about values that are there, unless it asks
+        whether they are.
         """
         return self.missing if node.unknown is None else asked_missing(node.said.expression)
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
-        """Return the conditions under which the sentence for these claims says anything of a record."""
-        from telltree.english import conditions, term_of  # trees that only predict never speak
+        """Return the conditions under which the sentence for these claims applies to a record."""
+        from telltree.english import conditions, term_of  # prediction needs no English
 
         if not claims:
             return ()
@@ -470,7 +476,7 @@ class Tree:
         return conditions(term, self.schema, step=self.step, missing=self.missing)
 
     def _says(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
-        from telltree.english import say, term_of  # trees that only predict never speak
+        from telltree.english import say, term_of  # prediction needs no English
 
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
         return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
@@ -482,7 +488,7 @@ class Tree:
         return "\n".join(tree_lines(self, asked, _mixed))
 
     def _repr_html_(self) -> str:
-        """For notebooks: the printed tree; a fitted classifier shows it with English."""
+        """Return the printed tree for notebooks; a fitted classifier shows it with English."""
         return "<pre>" + "\n".join(map(escaped, str(self).splitlines())) + "</pre>"
 
 
