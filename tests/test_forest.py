@@ -28,7 +28,7 @@ from telltree.estimators import (
     load,
 )
 from telltree.estimators.cross_validation import folds
-from telltree.estimators.inputs import read_given
+from telltree.estimators.inputs import read_training_data
 from telltree.estimators.loading import load_tree
 from telltree.explain.asked import Asked
 from telltree.grammar import Grammar
@@ -220,7 +220,7 @@ def test_plain_tables_are_read_like_those_of_a_tree():
     [(None, 2, True), (None, 1, False), (TEXT, 1, True), ("shapes", 2, False)],  # labels weigh durations of few records
 )
 def test_a_language_that_records_did_not_shape_by_their_labels_is_shared(panel, labels, grammar, times, shared):
-    training = read_given(panel[np.tile(np.arange(60), times)], labels * times, None, None).training
+    training = read_training_data(panel[np.tile(np.arange(60), times)], labels * times, None, None).training
     found = GrammarTreeClassifier(grammar, FEW).language_for(training)
     assert (found is not None) is shared
 
@@ -229,7 +229,7 @@ def test_levels_that_are_grouped_by_labels_are_grouped_for_each_tree():
     names = [f"level {number}" for number in range(60)] * 2
     panel = Panel.from_arrays([np.array([[name]], object) for name in names], columns=["c"])
     classes = ["low" if number % 60 < 30 else "high" for number in range(120)]
-    training = read_given(panel, classes, None, None).training
+    training = read_training_data(panel, classes, None, None).training
     assert Grammar.for_panel(panel, classes) != Grammar.for_panel(panel)
     assert GrammarTreeClassifier().language_for(training) is None
 

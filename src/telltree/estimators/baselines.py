@@ -1,4 +1,4 @@
-"""Baselines to compare a model with, on the same records: the commonest class, and trees on summaries of records."""
+"""Baselines to compare a model with on the same records: the commonest class, and trees on summaries of records."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,31 +14,32 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 Sizes = Mapping[str, int | None]
-"""The most leaves that decision trees may have, None for any number, by their names in tables."""
+"""The most leaves of decision trees by their names in tables; None for any number."""
 
 COMMONEST, TREE, FREE_TREE = "commonest class", "decision tree", "unlimited tree"
 """The baselines by their names in tables."""
 
 
 def sizes_beside(leaves: int) -> Sizes:
-    """Return the decision trees to compare a tree of so many leaves with: one as large, at least of two leaves, and
-    any."""
+    """Return the decision trees to compare a tree of so many leaves with: one as large, with two leaves at least, and
+    an unlimited one.
+    """
     return {TREE: max(2, leaves), FREE_TREE: None}
 
 
 def commonest_class(train: Panel, codes: Ints, classes: int, test: Panel) -> Floats:
-    """Predict the class frequencies of the training records, so the most common class: records × classes."""
+    """Predict the class frequencies of the training records, so the commonest class: records × classes."""
     return np.tile(np.bincount(codes, minlength=classes) / len(codes), (len(test), 1))
 
 
 def summary_trees(
     train: Panel, codes: Ints, classes: int, test: Panel, sizes: Sizes, *, weights: Floats | None = None
 ) -> dict[str, Floats]:
-    """Return the probability of each class for the records of `test`, by each of scikit-learn's trees on summaries of
-    records.
+    """Return the predictions of each of scikit-learn's trees, learned on summaries of records.
 
-    They are DecisionTreeClassifier(max_leaf_nodes=size, random_state=0), and learn from the records of `train`, whose
-    classes are `codes`, numbers below `classes`. Columns that only one of the panels has are left out.
+    They are probabilities of each class for the records of `test`: records × classes. The trees are
+    DecisionTreeClassifier(max_leaf_nodes=size, random_state=0), and learn from the records of `train`, whose classes
+    are `codes`, numbers below `classes`. Columns that only one of the panels has are left out.
     """
     both = [name for name in train.schema if name in test.schema]
     train = train.select(both)
@@ -69,13 +70,13 @@ def trees_out_of_fold(
 # ---- Summaries: each record as one row of numbers, for classifiers without a notion of time.
 
 LEVELS = 10
-"""How many levels of a categorical column are summarised: the most common in the training records."""
+"""The most levels of a categorical column that are summarised: the commonest in the training records."""
 _LARGEST = 3e38  # scikit-learn's trees convert to single precision, and refuse values that are infinite there
 
 
 @dataclass(frozen=True)
 class Summaries:
-    """Learned from training records, used on all.
+    """Records as rows of numbers, for classifiers without a notion of time. Learned from training records, used on all.
 
     Of a real column: least, greatest, mean, first and last value, standard deviation, median, lower and upper quartile,
     slope of the straight line through the values by steps, mean absolute difference of consecutive values, and the
@@ -90,7 +91,7 @@ class Summaries:
 
     @classmethod
     def learn(cls, train: Panel) -> "Summaries":
-        """Take the most common levels from these records."""
+        """Take the commonest levels from these records."""
         found = {}
         for column in train.schema.of_type(ColumnType.CATEGORICAL):
             steps = np.zeros(len(column.levels), np.int64)
@@ -175,7 +176,7 @@ def _slope(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints
 
 
 def _difference(values: Floats, known: NDArray[np.bool_], lengths: Ints) -> Floats:
-    """Return the mean absolute difference of known values that follow each other in a record; 0 of a single one."""
+    """Return the mean absolute difference of consecutive known values of each record; 0 for a single value."""
     records = np.repeat(np.arange(len(lengths)), lengths)[known]
     same = records[1:] == records[:-1]
     size = np.abs(np.diff(values[known]))[same]

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from telltree.models import Model
 
 DEEPEST = 100
-"""The largest depth of any tree: trees are nested, and much deeper ones could be neither copied nor pickled."""
+"""The largest depth of any tree: much deeper nested objects could be neither copied nor pickled."""
 _MOST_THREADS = 256  # results do not depend on their number, and more are of no use
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "criterion": DEFAULT_CRITERION, "growth": DEFAULT_GROWTH}
 """The defaults that None stands for, of parameters with settings of their own."""
@@ -71,7 +71,7 @@ _OF_THE_PAPER: Mapping[str, type[GeneticProgramming | GrammaticalEvolution | Mon
 
 
 class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
-    """Learns a tree of formulas drawn from a grammar, classifies with it, and explains each leaf as a category.
+    """A tree of formulas drawn from a grammar, which classifies records and explains each leaf as a category.
 
     Parameters
     ----------
@@ -165,8 +165,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def paper(
         cls, experiment: PaperExperiment = "auslan", search: Literal["gp", "ge", "mc"] = "gp", **settings: Any
     ) -> "GrammarTreeClassifier":
-        """Return the paper's method: its criterion, search, stopping and grammar, without pruning and without
-        rewriting.
+        """Return a classifier with the paper's method: its criterion, search, stopping and grammar, without pruning.
 
         experiment: the experiment of the paper whose search budgets and depth of the tree are used.
         search: genetic programming, grammatical evolution or Monte Carlo, with its authors' budgets.
@@ -271,8 +270,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return tree.predict(panel)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of each class, weighted as in training, in the leaf of each record, in the order of
-        `classes_`."""
+        """Return the probability of each class for every record, in the order of `classes_`.
+
+        It is the share of the class in the record's leaf, weighted as in training.
+        """
         tree, panel = self._known(X)
         return probabilities(tree, panel)
 
@@ -282,8 +283,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return tree.apply(panel)
 
     def decision_path(self, X: Any) -> csr_matrix:
-        """Return the nodes that each record visits: records × nodes, in preorder, the true child first, including
-        leaves."""
+        """Return the nodes that each record visits: records × nodes, in preorder, the true child first, with leaves."""
         tree, panel = self._known(X)
         return csr_matrix(tree.passes(panel))
 
@@ -296,10 +296,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return csr_matrix(tree.unknown(panel))
 
     def categories(self, X: Any, y: Any = None, *, style: Style = "plain") -> Categories:
-        """Return each leaf as a category: its members among the records of X, its formula, and what it says in English.
+        """Return each leaf as a category: its members among the records of X, its formula, and its description.
 
-        Printed together, the conditions that siblings share are said once above them. `style="paper"` tells them in the
-        paper's form, without headlines and short descriptions.
+        Printed together, conditions shared by siblings stand once above them. `style="paper"` uses the paper's form,
+        without headlines and short descriptions.
         """
         _, panel = self._known(X)
         return categorize(self.tree_, panel, y, style=style)
@@ -322,7 +322,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """Return one row per leaf: formula, English, class, and its share of the training records with interval and
         lift.
 
-        `style="paper"` tells them in the paper's form, without headlines and short descriptions.
+        `style="paper"` uses the paper's form, without headlines and short descriptions.
         """
         self._fitted()
         return rules_table(self.tree_, style=style)
@@ -373,7 +373,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def tree_(self) -> Tree:
-        """The tree. Its sentences are found when it is first asked for, by the records it was learned from."""
+        """The tree. Its headlines are found when it is first used, by the records it was learned from."""
         self._fitted()
         return self._wording.tree
 
@@ -420,7 +420,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return grammar
 
     def _checked_grammar(self, training: TrainingSet) -> Grammar | None:
-        """Return the grammar for all training records; refused if answers may be unknown and it cannot bound them."""
+        """Return the grammar for all training records; GrammarError if answers may be unknown and it cannot bound
+        them."""
         grammar = self._grammar_for(training)
         if grammar is not None and self.missing == "unknown":
             check_bounds(rule.template for rule in grammar.rules)
@@ -484,7 +485,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _grow(
         self, training: TrainingSet, grammar: Grammar | None, settings: TreeSettings, run: TreeRun
     ) -> GrowthResult:
-        """Return the whole tree of these records, with a warning if it is a single leaf."""
+        """Grow the whole tree of these records; warn if it is a single leaf."""
         panel, labels = training
         if grammar is None or labels.is_pure:
             one_class = f"there is only one class, {labels.summary().predicted!r}"
@@ -524,7 +525,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return validation
 
     def _grow_part(self, part: TrainingSet, seed: int, run: TreeRun, grammar: Grammar | None = None) -> GrowthResult:
-        """Return the tree of some of the records, without warnings about data, which were given about all."""
+        """Grow the tree of some of the records, without warnings about data, which were given about all."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
             return self._grow(part, grammar or self._grammar_for(part), self._settings(part, seed), run)
@@ -556,20 +557,21 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     # ---- For forests
 
     def grow_for_forest(self, part: TrainingSet, seed: int, grammar: Grammar | None, run: TreeRun) -> GrowthResult:
-        """Grow and prune the tree of some of the records. Without a grammar, it has one that suits them."""
+        """Grow and prune the tree of some of the records; without a grammar, with one that suits them."""
         result, settings = self._grow_part(part, seed, run, grammar), self._settings(part, seed)
         _, tree = choose_tree(PruningPath.of(result.tree), None, settings.criterion, settings.growth)
         return GrowthResult(tree.narrowed(), {}, result.interrupted)
 
     def sized(self, grammar: Grammar) -> Grammar:
-        """Return the grammar with formulas sized as the criterion counts them, which all that share a backend must
-        have."""
+        """Return the grammar with formulas sized as the criterion counts them: trees that share a backend must agree on
+        it.
+        """
         return sized_for(self.criterion or DEFAULT_CRITERION, grammar)
 
     def shared_grammar(self, training: TrainingSet) -> Grammar | None:
-        """Return a grammar that the trees of any of the records can share. None if each must have its own.
+        """Return a grammar that the trees of any of the records can share; None if each must have its own.
 
-        A grammar that depends on labels would leak out-of-bag records, and shapes are pieces of records.
+        A grammar that depends on labels would leak out-of-bag records, and shapelets are pieces of records.
         """
         found = self._checked_grammar(training)
         if found is None or not self._suits_data:
@@ -579,7 +581,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     # ---- The fitted tree
 
     def _fitted(self) -> Tree:
-        """Return the tree, with or without words."""
+        """Return the tree, with or without headlines."""
         check_is_fitted(self)
         return self._wording.plain
 
@@ -598,14 +600,14 @@ def generator_of(random_state: Any) -> np.random.RandomState:
 
 
 def _grow_fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], training: TrainingSet) -> GrowthResult:
-    """On a worker: the tree of the training records of a fold."""
+    """Grow the tree of the training records of a fold on a worker."""
     classifier, train, seed = task
     run = TreeRun(partial(local_backend, threads=classifier.threads))
     return classifier._grow_part(training.part(train), seed, run)._replace(searches={})  # which nobody asks for
 
 
 def _why_single(result: GrowthResult, settings: TreeSettings, records: int) -> str:
-    """Return the reason why a tree has no branches, even though there were several classes."""
+    """Return the reason why a tree has no branches although there were several classes."""
     if not result.searches:
         sides = f"into sides of at least {settings.min_samples_leaf}"
         return f"no formula that was tried splits the {counted(records, 'record')} {sides}"
@@ -615,7 +617,7 @@ def _why_single(result: GrowthResult, settings: TreeSettings, records: int) -> s
 
 
 def _no_such_tree(path: PruningPath, place: int, leaves: int) -> str:
-    """Return the tree that is taken in place of one with so many leaves, and the reason."""
+    """Return a warning that names the tree taken in place of one with so many leaves."""
     wanted, taken = (counted(number, "leaf", "leaves") for number in (leaves, path[place].leaves))
     if place == len(path) - 1:
         return f"no tree of the pruning path has {wanted}: the largest, which is taken, has {taken}"

@@ -28,12 +28,12 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list[Fold]:
-    """Return positions to learn from and to hold out, in turn; each fold has each class in about the same share.
+    """Return positions to learn from and to hold out, in turn; each fold has about the same share of each class.
 
     `codes` are the classes of the records. `groups` has one group for each record, or is None; records of one group
     stay together. There are fewer folds where a class has fewer records, or is in fewer groups, but at least two. A
-    class that is only in one place cannot be in both parts of a split, and does not count. SettingsError if there
-    cannot be two folds.
+    class with a single record, or in a single group, cannot be in both parts of a split, and does not count.
+    SettingsError if there cannot be two folds.
     """
     if number < 2:
         raise SettingsError(f"cross-validation takes at least 2 folds, got {number}")
@@ -51,7 +51,7 @@ def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list
 
 
 def _most(codes: NDArray[np.int64], groups: Any) -> int:
-    """Return the most folds that every class can be in, except for classes in one place only."""
+    """Return the most folds that every class can be in, except for classes with a single record or group."""
     places = np.arange(len(codes)) if groups is None else np.unique(groups, return_inverse=True)[1]
     if len(np.unique(places)) < 2:
         found = counted(len(codes), "record") if groups is None else "one group"
@@ -76,17 +76,17 @@ class Validation:
     folds: tuple[Fold, ...]
     """Positions of the training records and of those held out, for each fold."""
     chances: Floats
-    """The probability of each class for each record, for each tree of the front: trees × records × classes."""
+    """The probability of each class for each record, for each tree of the path: trees × records × classes."""
     right: NDArray[np.bool_]
-    """Whether each tree predicted the class of each record: trees × records."""
+    """True where a tree predicted the class of a record: trees × records."""
     scores: tuple[TreeScore, ...]
-    """How well each tree did on the records that were held out."""
+    """The scores of each tree on the records that were held out."""
     chosen: int
-    """The step of the pruning path whose tree is the model's."""
+    """The place in the pruning path of the model's tree."""
 
     @property
     def probabilities(self) -> Floats:
-        """The probability of each class for each record, by trees of the model's step that had not seen it."""
+        """The probability of each class for each record, by trees of the chosen place that had not seen it."""
         found: Floats = self.chances[self.chosen]
         return found
 
@@ -101,14 +101,12 @@ def validate(
     simplicity: float,
     min_recall: Mapping[Any, float] | None = None,
 ) -> Validation | None:
-    """Learn a tree in each fold, prune it as the trees of the pruning path were, and try it on the records held out.
+    """Learn a tree in each fold, prune it to the prices of the pruning path, and try it on the records held out.
 
     The chosen tree is the smallest whose balanced accuracy is below the best one's by at most `simplicity` standard
-    errors of the difference. Balanced accuracy is how often a tree is right about the records of a class, averaged over
-    the classes. Accuracy would not tell a tree that finds a rare class from one that never predicts it. The Brier score
-    would not take a tree that is right more often but too sure of it, as all are whose leaves have few records. Each
-    tree reaches the least recall of classes on the records that it was learned from. None if learning was
-    interrupted.
+    errors of the difference. Accuracy would prefer a tree that never predicts a rare class. The Brier score would
+    reject a tree that is right more often but too sure of it, as all are whose leaves have few records. Each tree
+    reaches the minimum recalls on the records that it was learned from. None if learning was interrupted.
     """
     prices, classes = between(steps), len(labels.target.classes)
     chances = np.full((len(prices), len(panel), classes), 1 / classes)  # of records in no fold
@@ -144,7 +142,7 @@ def _mean(values: Floats, weights: Floats) -> Measured:
 
 
 def _balanced(values: Floats, weights: Floats, codes: NDArray[np.int64]) -> Measured:
-    """Return the mean in each class, averaged over the classes; how many records each has is no matter of chance."""
+    """Return the mean in each class, averaged over the classes, with its standard error for fixed class sizes."""
     of_class = np.bincount(codes, weights)
     there = np.count_nonzero(of_class)
     of_class = np.where(of_class > 0, of_class, 1)
@@ -156,7 +154,7 @@ def _balanced(values: Floats, weights: Floats, codes: NDArray[np.int64]) -> Meas
 
 
 def _rounded(share: float) -> float:
-    """So that equals are equal, in whatever order they are added up, and none exceeds 1."""
+    """Round, so that equal shares are equal in whatever order they are added up, and none exceeds 1."""
     return round(share, 12)
 
 

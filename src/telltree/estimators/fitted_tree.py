@@ -101,5 +101,5 @@ class WordedTree:
         return self.plain
 
     def __reduce__(self) -> tuple[type["WordedTree"], tuple[Tree]]:
-        """Return a copy, here or elsewhere, has headlines and no records."""
+        """Return a copy with headlines and without records."""
         return WordedTree, (self.tree,)

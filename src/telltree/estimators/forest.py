@@ -59,13 +59,13 @@ class ForestTree(NamedTuple):
 
     tree: Tree
     chances: Floats
-    """The probability of each class for each record that it was not learned from, in their order."""
+    """The probability of each class for each out-of-bag record, in their order."""
     interrupted: bool
 
 
 @dataclass(frozen=True)
 class ForestSetup:
-    """Everything that the trees of a forest share."""
+    """Everything that the trees of a forest share. They are grown here, or in other processes."""
 
     classifier: "GrammarTreeClassifier"
     training: TrainingSet
@@ -73,7 +73,7 @@ class ForestSetup:
     grammar: Grammar | None
     """None if each tree has a grammar of its own."""
     groups: NDArray[np.int64] | None
-    """All records of a group are in the training part of a tree, or none is."""
+    """The group of each record; a tree learns from all records of a group or from none."""
 
     def draw(self, number: int) -> tuple[NDArray[np.int64], int]:
         """Return the positions of the records that a tree learns from, and the seed of its searches."""
@@ -129,7 +129,7 @@ class ForestProgress(NamedTuple):
 
 
 class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
-    """Learns many trees of formulas, each of other records, and predicts with all of them together.
+    """A forest of trees of formulas, each learned from other records, that predict together.
 
     Parameters
     ----------
@@ -183,8 +183,8 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
     ) -> "GrammarForestClassifier":
         """Learn a forest. Ctrl-C ends learning early and keeps the trees that are finished.
 
-        groups: one for each record; a tree learns from all records of a group or from none, so that what it says of the
-            others is no mere memory of their kin.
+        groups: one for each record; a tree learns from all records of a group or from none, so that related records do
+        not flatter its out-of-bag predictions.
         client: a Dask client, on whose workers the trees grow. The forest is the same.
         """
         check_forest(self.get_params(deep=False))
@@ -215,10 +215,10 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def asked(self, *, style: Style = "plain") -> Asked:
-        """Return the questions of the trees and how often they occur; print it, or take its `questions` and
+        """Return the questions of the trees and how often they occur; print it, or use its `questions` and
         `conditions`.
 
-        `style="paper"` asks in the paper's form.
+        `style="paper"` words them in the paper's form.
         """
         check_is_fitted(self)
         return Asked.by(self.trees_, style=style)
@@ -278,7 +278,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return self.estimator or GrammarTreeClassifier(search=GeneticProgramming())
 
     def _set_up(self, data: TrainingData, template: GrammarTreeClassifier, seed: int, groups: Any) -> ForestSetup:
-        """Everything that the trees share."""
+        """Collect everything that the trees share."""
         own = clone(template).set_params(callback=None, random_state=None)
         known = data.of_weighing(groups)
         if known is not None and len(known) != len(data.weighing):
@@ -318,7 +318,8 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             stop(results)
 
     def _results(self, setup: ForestSetup, client: Any) -> Generator[tuple[int, ForestTree]]:
-        """Yield the trees as they are finished, with their numbers: here, in other processes, or on other machines."""
+        """Yield the trees as they are finished, with their numbers: from this process, from others, or from a
+        cluster."""
         if client is not None:
             with Cluster(client) as cluster:
                 tasks = _tasks(self.n_estimators, cluster.workers)
@@ -366,8 +367,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _out_of_bag(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -> Floats:
-    """Return the mean probabilities of each training record by trees that it is out of bag for; NaN if there are
-    none."""
+    """Return the mean probabilities of each training record by trees it is out of bag for; NaN if there are none."""
     records = len(setup.training.labels)
     total, judges = np.zeros((records, classes)), np.zeros(records)
     for number, grown in kept.items():
@@ -387,7 +387,7 @@ def _scorecard(data: TrainingData, chances: Floats, sample_weight: Any) -> Score
 
 
 def _for_all_records(data: TrainingData, chances: Floats) -> Floats:
-    """Return the probabilities for all data records; those of weight 0 have NaN."""
+    """Return the probabilities for all given records; those of weight 0 have NaN."""
     found = np.full((data.records, chances.shape[1]), np.nan)
     found[data.weighing] = chances
     return found
@@ -401,12 +401,12 @@ def _given(backend: Backend, panel: Panel, grammar: Grammar) -> Backend:
 
 
 def grow_some(numbers: Sequence[int], setup: ForestSetup) -> list[tuple[int, ForestTree]]:
-    """In another process: some of the trees."""
+    """Grow some of the trees in another process."""
     return list(setup.grow(numbers, quiet=True))
 
 
 def _bare(tree: Tree) -> Tree:
-    """Return the tree without the side results of its searches: nobody reads those of fifty trees."""
+    """Return the tree without the side results of its searches, which are not kept for many trees."""
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
@@ -422,6 +422,6 @@ _AT_ONCE = 5
 
 
 def _tasks(trees: int, places: int) -> list[list[int]]:
-    """Return the numbers of the trees, in tasks: several for each place, so that none waits long for the last."""
+    """Return the numbers of the trees in tasks, several for each place, so that none waits long for the last."""
     size = max(1, min(_AT_ONCE, trees // (4 * places)))
     return [list(range(first, min(first + size, trees))) for first in range(0, trees, size)]

@@ -1,4 +1,4 @@
-"""Input of an estimator -> a panel, labels and weights; plain tables follow scikit-learn's conventions."""
+"""The input of estimators, read into a panel, labels and weights; plain tables follow scikit-learn's conventions."""
 
 import warnings
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ _TIMES = {"time", "t", "date", "datetime", "timestamp", "step", "second", "secon
 
 
 def refuse_long(X: Any, panel: Panel, labels: NDArray[Any]) -> None:
-    """Raise a DataError if the rows of a plain table, which are the records of `panel`, look like steps of records.
+    """Raise DataError if the rows of a plain table, the records of `panel`, look like steps of records.
 
-    That is so if a column has the same value in several rows, all with one label, and another rises in these from row
-    to row, and begins anew where the first one changes, or is called a time.
+    That is so if a column has the same value in several rows, all with one label, and another column rises in these
+    from row to row, and either begins anew where the first one changes or is called a time.
     """
     codes = np.unique(labels, return_inverse=True)[1]
     for name, key in _keys(X, panel):
@@ -69,7 +69,7 @@ def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
 
 
 def _is_time(panel: Panel, name: str, order: NDArray[np.int64], fresh: NDArray[np.bool_]) -> bool:
-    """Return True if a column rises within all records and falls back between most of them, or is called a time."""
+    """Return True if a column rises within all records, and falls back between most of them or is called a time."""
     if panel.schema[name].type is not ColumnType.REAL:
         return False
     values = panel.stacked(name)[order]
@@ -87,7 +87,7 @@ _NO_SERIES = (
 
 
 def read_training(X: Any) -> Panel:
-    """Return the panel to learn from: a panel unchanged, or a plain table, whose rows are records of one step."""
+    """Return the panel to learn from: a panel as it is, or a plain table, whose rows are records of one step."""
     if isinstance(X, Panel):
         panel = X
     else:
@@ -99,8 +99,7 @@ def read_training(X: Any) -> Panel:
 
 
 def read_known(estimator: Any, X: Any, schema: Schema) -> Panel:
-    """Return the records to answer for, read like those that `estimator` learnt from; `schema` has the columns it
-    needs.
+    """Return the records to predict, read like those that `estimator` learned from; `schema` has the columns it needs.
 
     Columns are matched by name if they had names then and have names now, else by position, as in scikit-learn.
     """
@@ -124,7 +123,7 @@ def read_known(estimator: Any, X: Any, schema: Schema) -> Panel:
 
 
 def check_no_series(X: Any, schema: Schema) -> None:
-    """Refuse a plain table if a column was learnt as a series: its rows may be the steps of one record."""
+    """Refuse a plain table if a column was learned as a series: its rows may be the steps of one record."""
     moving = [name for name, column in schema.items() if not column.static]
     if moving and not isinstance(X, Panel):
         raise DataError(f"a plain table has one value a record, but {moving[0]!r} was learnt as a series; {_NO_SERIES}")
@@ -170,7 +169,7 @@ def _shape(y: Any) -> tuple[int, ...]:
 
 
 def _check_table(X: Any) -> int:
-    """Return the width of a plain table; anything else is refused, in scikit-learn's words where it has some."""
+    """Return the width of a plain table; DataError for anything else, in scikit-learn's words where it has some."""
     if is_frame(X):
         return len(open_frame(X).columns)
     first = X[0] if isinstance(X, list | tuple) and X else None
@@ -196,7 +195,7 @@ _MOST_PARTS = 60  # into which the smallest weight may be divided so that all we
 
 
 def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) -> Weights | None:
-    """Return the product of sample and class weights, as shares of the largest, or None if neither is given.
+    """Return the product of sample and class weights, as shares of the largest; None if neither is given.
 
     A record of weight 0 does not count, not even for "balanced".
     """
@@ -213,7 +212,7 @@ def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) 
 
 
 def _product(one: Weights, other: Weights) -> Weights:
-    """Return the products as shares of the largest, without underflow or overflow, whatever the factors are."""
+    """Return the products as shares of the largest, without underflow or overflow."""
     (a, b), (c, d) = np.frexp(one), np.frexp(other)
     size, exponent = np.frexp(a * c)
     exponent = exponent + b + d
@@ -278,34 +277,33 @@ def _class_weights(class_weight: Any, labels: NDArray[Any], weighing: NDArray[np
 
 
 class TrainingSet(NamedTuple):
-    """Records to learn from, and the class of each."""
+    """Records to learn from, and their classes."""
 
     panel: Panel
     labels: ClassLabels
 
     def part(self, members: NDArray[np.int64]) -> "TrainingSet":
-        """Return some of the records."""
         return TrainingSet(self.panel[members], self.labels[members])
 
 
 class TrainingData(NamedTuple):
-    """The records that weigh something, and what is known of all."""
+    """The training records, without those of weight 0, and facts about all given records."""
 
     training: TrainingSet
     classes: NDArray[Any]
-    """Of all records, in order."""
+    """The classes of all given records, in order."""
     weighing: NDArray[np.int64]
-    """The places of the training records among all that were given."""
+    """The positions of the training records among all given ones."""
     records: int
-    """How many were given."""
+    """The number of given records."""
 
     def of_weighing(self, values: Any) -> Any:
-        """Return the values of the training records, out of one for each record given, such as groups."""
+        """Return the values of the training records, given one for each record, such as groups."""
         return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
 
 
 def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
-    """Return records of weight 0 are left out, but their classes stay."""
+    """Read the input of `fit`. Records of weight 0 are left out, but their classes stay."""
     panel = read_training(X)
     labels = read_labels(y, panel, X)
     if not isinstance(X, Panel):

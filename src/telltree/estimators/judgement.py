@@ -1,4 +1,4 @@
-"""Judgement: a model beside baselines, on records that none of them has learned from."""
+"""The judgement of a model beside baselines, on records that none of them has learned from."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,9 +41,8 @@ class Judgement:
     """The scores of a model, and of baselines on the same records; `print` it, or take `as_dict()` for JSON.
 
     cards: a Scorecard for each, by name, the model's first. folds: the number of folds in cross-validation; None for a
-    test set. seen: whether these are the very records that the model learnt from, and the scores flatter it. leaves:
-    how many the model has, or the largest tree of a forest, and at most the decision tree beside it, which has two at
-    least.
+    test set. seen: True if the model learned from these very records, which flatters it. leaves: the number of leaves
+    of the model, or of the largest tree of a forest; the decision tree beside it has at most as many, and two at least.
     """
 
     cards: Mapping[str, Scorecard]
@@ -57,7 +56,7 @@ class Judgement:
         return self.cards[MODEL]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
+        """Return everything in types that JSON has."""
         models = {name: card.as_dict() for name, card in self.cards.items()}
         return {"records": self.card.records, "folds": self.folds, "seen_in_training": self.seen, "models": models}
 
@@ -89,10 +88,10 @@ def judge_by_folds(
     client: Any = None,
     max_memory: str | float | None = None,
 ) -> Judgement:
-    """Cross-validate a fitted model on the records it learnt from, and the baselines in the same folds.
+    """Cross-validate a fitted model on the records it learned from, and the baselines in the same folds.
 
     Clones are fitted like the model. If the model has its own cross-validation, `validation_`, with the same `groups`,
-    that is used. See `folds` for what `number`, `groups` and `seed` do, and `cross_validate` for the rest.
+    that is used. `number`, `groups` and `seed` are those of `folds`, the rest those of `cross_validate`.
     """
     labels = check_labels(y, panel)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -120,9 +119,9 @@ def _leaves(model: Any) -> int:
 
 
 def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[Panel, Any] | None = None) -> Judgement:
-    """Try a fitted model on other records, beside the most common class of training.
+    """Judge a fitted model on other records, beside the commonest class of training.
 
-    With `train`, the panel and labels that the model learnt from, decision trees on summaries learn from them too.
+    With `train`, the panel and labels that the model learned from, decision trees on summaries learn from them too.
     """
     labels = check_labels(y, panel)
     known = model.classes_.tolist()
@@ -138,7 +137,8 @@ def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[
 
 
 def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.float64] | None, Sequence[Fold]]:
-    """Return the model's own cross-validation and its folds, if it was made of these records, by these groups."""
+    """Return the model's own cross-validation and its folds, if it has these records and keeps these groups
+    together."""
     own = getattr(model, "validation_", None)
     if own is None or len(own.probabilities) != len(panel):
         return None, ()
@@ -147,7 +147,7 @@ def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.f
 
 
 def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any]) -> None:
-    """Labels that the model does not know count as mistakes; if it knows none of them, they must be something else."""
+    """Raise DataError if the model knows none of the labels; warn if it does not know some, which count as mistakes."""
     strange = codes >= len(known)
     if not strange.any():
         return
@@ -159,7 +159,7 @@ def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any
 
 
 def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
-    """Return the probabilities of the commonest-class baseline, which a model knows from the records in its leaves."""
+    """Return the probabilities of the commonest-class baseline, from the training records in the model's leaves."""
     counts = model.class_counts_
     trained = np.repeat(np.arange(len(counts)), counts)
     return commonest_class(panel, trained, len(counts), panel)
@@ -197,11 +197,11 @@ def cross_validate(
     client: Any = None,
     max_memory: str | float | None = None,
 ) -> NDArray[np.float64]:
-    """Return the probability of each class for each record, by a clone that learnt from the training records of its
+    """Return the probability of each class for each record, by a clone that learned from the training records of its
     fold.
 
-    Records × classes, the classes in order; a class that the clone has not met has probability 0. `progress` is called
-    with the number of a fold, from 1, and how many there are, before each. Ctrl-C is a KeyboardInterrupt: half a tree
+    Records × classes, the classes in order; a class that the clone has not seen has probability 0. `progress` is called
+    with the number of a fold, from 1, and the number of folds, before each. Ctrl-C is a KeyboardInterrupt: half a tree
     says nothing about a whole one. With a Dask `client` the folds are tasks for its workers, and `progress` is called
     when one of them is done. `max_memory` is that of `fit`.
     """
@@ -230,7 +230,7 @@ _Records = tuple[Panel, NDArray[Any]]
 def _each_fold(
     tasks: Sequence[_Task], records: _Records, tell: Callable[[int, int], None], client: Any
 ) -> Iterator[tuple[int, _FoldChances]]:
-    """Yield the number of each fold, from 0, and what came of it, in the order in which they are done."""
+    """Yield the number of each fold, from 0, and its predictions, in the order in which they are done."""
     if client is None:
         for number, task in enumerate(tasks):
             tell(number + 1, len(tasks))

@@ -102,7 +102,7 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         return self
 
     def _read(self, X: Any, day_first: bool | None = None) -> Panel:
-        """Make a panel; `day_first`: what the rows told when `fit` read others."""
+        """Make a panel; `day_first` is how `fit` read dates."""
         if isinstance(X, Panel):
             return X
         if is_frame(X):

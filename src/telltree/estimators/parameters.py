@@ -112,7 +112,7 @@ def check_tree_of_forest(given: Mapping[str, Any]) -> None:
 
 
 def check_min_recall(min_recall: Mapping[Any, float] | None, classes: NDArray[Any]) -> None:
-    """Raise SettingsError if a least recall is given for a class that no record has."""
+    """Raise SettingsError if a minimum recall is given for a class that no record has."""
     known = classes.tolist()
     for label in min_recall or {}:
         if label not in known:

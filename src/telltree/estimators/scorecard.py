@@ -1,4 +1,4 @@
-"""Scorecard: how good predicted probabilities are, each score with its interval."""
+"""Scorecards: how good predicted probabilities are, with an interval for each score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ BANDS = 10
 """The number of bins of equal width for the probability of the predicted class, for the calibration error."""
 
 AT_ONCE = 1 << 14
-"""How many probabilities to look at for samples that are measured at once; more would not stay in the cache."""
+"""The most probabilities of samples that are measured together; more would not fit in the cache."""
 
 
 class Measures(NamedTuple, Generic[T]):
-    """The measures, of one sample or of many; NaN if undefined. See `Scorecard` for what each means."""
+    """The measures of one sample or of many; NaN if undefined. `Scorecard` defines each."""
 
     accuracy: T
     balanced_accuracy: T
@@ -41,7 +41,7 @@ class Measures(NamedTuple, Generic[T]):
 class Kinds:
     """Records by kind: those of one kind have the same class, the same weight and the same probabilities.
 
-    No measure can tell such records apart, and a tree's leaves make few kinds.
+    No measure can tell such records apart, and a tree's leaves make few kinds, so bootstraps are fast.
     """
 
     truth: Ints
@@ -51,7 +51,7 @@ class Kinds:
     chances: Floats
     """The probability of each class: kinds × classes."""
     records: Ints
-    """How many there are of each kind."""
+    """The number of records of each kind."""
 
     @classmethod
     def of(cls, codes: Ints, chances: Floats, weights: Floats) -> "Kinds":
@@ -154,7 +154,7 @@ def _binned(bins: Ints, amounts: NDArray[np.generic], number: int) -> Floats:
 
 
 def _mean_ratio(parts: Floats, wholes: Floats) -> Floats:
-    """Return the mean of a sample's ratios, where the whole is more than nothing; NaN if it never is."""
+    """Return the mean of each sample's ratios with a positive denominator; NaN if there is none."""
     some = wholes > 0
     ratios = np.divide(parts, wholes, out=np.zeros_like(wholes), where=some).sum(axis=1)
     mean: Floats = np.divide(ratios, some.sum(axis=1), out=np.full(len(some), np.nan), where=some.any(axis=1))
@@ -169,7 +169,7 @@ _NAME = 20  # characters of a class in a table
 
 
 class Figure(NamedTuple):
-    """The name of a score, whether it is in percent, and its meaning."""
+    """The name of a score, its meaning, and `percent`: True if it is in percent."""
 
     name: str
     percent: bool
@@ -196,7 +196,7 @@ class Score:
     interval: Literal["Wilson", "bootstrap"]
 
     def text(self, *, in_percent: bool) -> str:
-        """For reading: `94.1 % (92.8–95.3)`, or `0.911 (0.880–0.940)`; three of them fit side by side."""
+        """Return text for reading: `94.1 % (92.8–95.3)`, or `0.911 (0.880–0.940)`; three of them fit side by side."""
         if in_percent:
             return f"{percent(self.value)} ({100 * self.low:.1f}–{100 * self.high:.1f})"
         return f"{self.value:.3f} ({self.low:.3f}–{self.high:.3f})"
@@ -260,7 +260,7 @@ class Scorecard:
         return cls(records=len(codes), classes=known, confusion=told, weighted=weighted, **scores)  # type: ignore[arg-type]
 
     def score(self, name: str) -> Score | None:
-        """Return the score of this name, which is one of FIGURES."""
+        """Return the score of this name, one of FIGURES."""
         found: Score | None = getattr(self, name)
         return found
 
@@ -270,7 +270,7 @@ class Scorecard:
         return "–" if score is None else score.text(in_percent=FIGURES[name].percent)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has, except classes that are neither text, number nor Boolean."""
+        """Return everything in types that JSON has, except classes that are neither text, number nor Boolean."""
         scores = {name: None if (score := self.score(name)) is None else vars(score).copy() for name in FIGURES}
         confusion = [list(row) for row in self.confusion]
         found = {"records": self.records, **scores, "classes": list(self.classes), "confusion": confusion}

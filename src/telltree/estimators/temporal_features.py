@@ -1,4 +1,4 @@
-"""TemporalFeatures: the truth of formulas, and their margins, as columns for any scikit-learn model."""
+"""TemporalFeatures: the truth of formulas, and their robustness, as columns for any scikit-learn model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,11 +19,11 @@ from telltree.panel import Panel
 from telltree.tree import Tree
 
 MOST_ROBUSTNESS = 1e6
-"""Margins are clipped to this many standard deviations, so that infinite values give finite columns."""
+"""Robustness is clipped to this many standard deviations, so that infinite values give finite columns."""
 
 
 class TemporalFeatures(TransformerMixin, BaseEstimator):
-    """Turns records into the truth of formulas: one column per formula, 1 if it is true and 0 if not.
+    """The truth of formulas as features of records: one column per formula, 1 if it is true and 0 if not.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         return Formula.parse(text, panel.schema, functions=self.functions, step=panel.step)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the truth of each formula for each record, and then the margins if asked for: records × columns."""
+        """Return the truth of each formula for each record, and then the robustness if asked for: records × columns."""
         check_is_fitted(self, "formulas_")
         panel = read_known(self, X, self.schema_).aligned(self.schema_)
         check_clock((formula.expression for formula in self.formulas_), self.step_, panel)
@@ -108,8 +108,9 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         return np.hstack([truth, _robustness(self.formulas_, panel, self.reference_)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the text of each formula, with "margin of " before it for margins; `input_features` is only
-        checked."""
+        """Return the text of each formula, with "margin of " before it for robustness; `input_features` is only
+        checked.
+        """
         check_is_fitted(self, "formulas_")
         if input_features is not None and len(input_features) != self.n_features_in_:
             raise DataError(

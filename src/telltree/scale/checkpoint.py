@@ -67,7 +67,7 @@ def found_state(found: SearchResult) -> State:
 
 
 def found_of(given: Given) -> SearchResult:
-    """Return the result of a finished search."""
+    """Return the result of a finished search; CheckpointError if the arrays cannot be one."""
     best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
     ties = given.rows("ties")
     first, tied = _candidates(given, "by_size", "fitness_by_size"), given.rows("of_sizes")
@@ -126,7 +126,7 @@ def _candidates(given: Given, name: str, fitness: str) -> tuple[Candidate, ...]:
 
 
 def state_of_result(result: SplitResult, task: NodeTask) -> State:
-    """Return the result of a node that was searched; its leaf follows from its records."""
+    """Return the arrays of the result of a node that was searched; its leaf follows from its records."""
     assert result.search is not None
     state = together(search=found_state(result.search))
     split = result.split
@@ -164,7 +164,7 @@ def result_of(state: State, task: NodeTask, split_search: SplitSearch) -> SplitR
 
 
 def _state_of_shown(split: Split) -> State:
-    """Return the formula that is shown, if answers may be unknown."""
+    """Return the arrays of the shown formula, if answers may be unknown."""
     if split.shown is None:
         return {}
     formula, negated, unknown, unknown_is_true = split.shown
@@ -201,7 +201,7 @@ def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> 
 FORMAT, VERSION = "telltree checkpoint", 2
 MOST_BYTES = 1 << 30
 MOST_SIGNS = 10_000_000
-"""Objects, lists and items, which take memory when they are read: a node has about two hundred."""
+"""The most objects, lists and items, which take memory when they are read: a node has about two hundred."""
 _MOST_HEAD = 1 << 20
 _TYPES = ("<i4", "<i8", "<u8", "<f8", "|u1")
 
@@ -225,12 +225,12 @@ def content_of(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
 
 
 def line_of(place: NodePlace, state: State) -> bytes:
-    """Return the line of a place."""
+    """Return the line of an entry."""
     return _written({**place._asdict(), "arrays": {name: _array_out(array) for name, array in state.items()}})
 
 
 def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[NodePlace, bytes]]:
-    """Return the description of the fit, and the line of each place."""
+    """Return the description of the fit, and the line of each entry."""
     try:
         with open(path, "rb") as file:
             head = file.readline(_MOST_HEAD)
@@ -329,9 +329,9 @@ def description_of(
     settings: TreeSettings,
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] | None,
 ) -> dict[str, str]:
-    """Return the data and settings of a fit, under the names that an error tells users.
+    """Return the data and settings of a fit, under the names that error messages show.
 
-    A criterion, search or function of the user's own is known by its name, and by its settings if it has any.
+    A criterion, search or function of the user's own is identified by its name, and by its settings if it has any.
     """
     functions = [] if grammar is None else sorted(function.name for function in grammar.functions)
     return {
@@ -375,9 +375,9 @@ def _hash(*arrays: NDArray[Any]) -> str:
 # It is written whole or not at all, and so seldom that it takes no more than a hundredth of the time.
 
 EVERY = 1.0
-"""Seconds between two writes, at least."""
+"""The least number of seconds between two writes."""
 SHARE = 0.01
-"""Of the time that may go into writing: after a write that took a second there is none for the next hundred."""
+"""The share of time that may go into writing: after a write that took a second there is none for the next hundred."""
 
 Name = str | os.PathLike[str]
 _CUTS, _NO_CUTS = "cuts", np.array([-1])
@@ -414,7 +414,7 @@ class Checkpoint:
             remove_parts(path)  # of writes that were killed
 
     def seed(self, otherwise: int) -> int:
-        """Return the seed of the fit in the file; another if there is none."""
+        """Return the seed of the fit in the file; `otherwise` if there is none."""
         text = self._about.get(_SEED, "")
         return int(text) if text.isdecimal() and len(text) < 20 else otherwise
 
@@ -434,7 +434,7 @@ class Checkpoint:
         return None if line is None else state_of(line)
 
     def remember(self, place: NodePlace, make: Callable[[], State]) -> None:
-        """Keep the state that `make` returns; it is called when the file is written, which is now if one is due."""
+        """Keep the state that `make` returns. It is called when the file is written, which is now if that is due."""
         with self._lock:
             due = time.monotonic() >= self._next
             if place.finished:
@@ -445,7 +445,9 @@ class Checkpoint:
                 self.write()
 
     def write(self) -> None:
-        """Write the file now. A failure is warned about once, and learning goes on: the file stays as it was."""
+        """Write the file now. After a failure, which is warned about once, the file stays as it was and learning goes
+        on.
+        """
         with self._lock:
             began = time.monotonic()
             self._lines |= {place: line_of(place, make()) for place, make in self._made.items()}

@@ -1,4 +1,4 @@
-"""Shards on the workers of a Dask cluster, and what is done when workers die. Dask is imported here alone."""
+"""Shards on the workers of a Dask cluster, and recovery when workers die. Dask is imported here alone."""
 
 import threading
 import time
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LOOK = 2.0
-"""Seconds after which a worker that has not answered is looked after."""
+"""Seconds after which the worker is checked if it has not answered."""
 _START = 120.0
-"""Seconds to wait for a worker where there is none: they may have died, and take some time to start again."""
+"""Seconds to wait for a worker if there is none: they may have died, and take some time to start again."""
 _MEMORY = 0.5
-"""Of what a worker may take; Dask begins to write what it holds to disk from 0.6 on."""
+"""The share of a worker's memory to use; Dask begins to write what it holds to disk from 0.6 on."""
 _ATTEMPTS = 4
-"""How often a shard is put somewhere else before it is given up."""
+"""The number of times that a shard is placed before it is given up."""
 
 
 class Cluster:
-    """A Dask client whose workers evaluate formulas: they hold the records, and this process searches.
+    """A Dask client whose workers hold the records and evaluate formulas, while this process searches.
 
-    Close it, or leave the `with` that it is used in, and workers forget what they held.
+    Workers forget the records when it is exited.
     """
 
     def __init__(self, client: "Client") -> None:
@@ -62,7 +62,8 @@ class Cluster:
     def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
         """Yield the results of `work(task, shared)`, with the tasks' numbers, as they finish on the workers.
 
-        Tasks whose worker died are done again elsewhere; if all died that had what is shared, it is sent again.
+        Tasks whose worker died are done again elsewhere; if all workers died that had the shared data, it is sent
+        again.
         """
         left = dict(enumerate(tasks))
         for attempt in range(1, _ATTEMPTS + 1):
@@ -94,7 +95,7 @@ class Cluster:
                 self._client.cancel(list(futures))
 
     def _everywhere(self, shared: Any, attempts: int = _ATTEMPTS) -> Any:
-        """Return the future of what every worker gets; it is sent again if one of them dies meanwhile."""
+        """Return the future of the data that every worker gets; it is sent again if one of them dies meanwhile."""
         _workers(self._client)
         try:
             return self._client.scatter(shared, broadcast=True, hash=False)
@@ -133,10 +134,10 @@ def connected(address: str) -> "Iterator[Client]":
 
 
 class _Workers(Places):
-    """The shards of one tree, each an actor: an object that stays on its worker, and is asked without detours."""
+    """The shards of one tree, each an actor: an object that stays on its worker."""
 
     nodes_at_once = 2
-    """While a worker thinks about one node, this process breeds formulas for the other."""
+    """Two: while workers evaluate formulas for one node, this process breeds formulas for the other."""
 
     def __init__(self, client: "Client", panel: Panel, grammar: Grammar) -> None:
         workers = _workers(client)
@@ -149,16 +150,18 @@ class _Workers(Places):
         self._homes = [self._begun(shard, used[shard], *beginning) for shard, beginning in enumerate(beginnings)]
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """Return the answers, in the order of the questions; shards whose worker died are put somewhere else."""
+        """Return the answers, in the order of the messages; shards whose worker died are placed elsewhere."""
         asked = [(message, self._submit(message)) for message in messages]
         return [self._answer(message, *submitted) for message, submitted in asked]
 
     def close(self) -> None:
-        """Let workers forget the records and what they made of them."""
+        """Release the records, and all that workers made of them."""
         self._homes.clear()
 
     def _submit(self, message: Message) -> "tuple[_Home, Any | None]":
-        """Ask a shard: where it is, and the future of its answer, None if its worker is known to be lost."""
+        """Send a message to a shard; return its home, and the future of the answer, None if its worker is known to be
+        lost.
+        """
         needed = message if message.open_first else message._replace(opening=None)  # what is known need not travel
         home = self._homes[message.shard]
         try:
@@ -185,7 +188,7 @@ class _Workers(Places):
         )
 
     def _waited(self, worker: str, future: Any) -> Any:
-        """Return the result of a future; one whose worker died may never be done, so the worker is looked after
+        """Return the result of a future. One whose worker died may never be done, so the worker is checked
         meanwhile."""
         while True:
             try:
@@ -195,7 +198,7 @@ class _Workers(Places):
                     raise CancelledError from None
 
     def _move(self, shard: int, lost: "_Home") -> None:
-        """Begin a shard anew where a worker lives, unless that was done since it was lost."""
+        """Begin a shard anew on a live worker, unless that was done since it was lost."""
         with self._lock:
             if self._homes[shard] is not lost:
                 return
@@ -206,9 +209,9 @@ class _Workers(Places):
             self._homes[shard] = self._begun(shard, worker, *self._beginning(shard, worker))
 
     def _beginning(self, shard: int, worker: str) -> tuple[Any | None, bool]:
-        """Let a worker read the records of its shard, or send them, and begin to make a shard of them there.
+        """Let a worker read the records of its shard, or send them, and begin to make the shard there.
 
-        Gives its future, None if the worker is lost, and whether it reads them.
+        Return its future, None if the worker is lost, and True if the worker reads them.
         """
         low, high = self.bounds[shard : shard + 2].tolist()
         home, part = [worker], self._part(shard)
@@ -251,10 +254,10 @@ class RemoteShard(Shard):
     """A shard on a worker."""
 
     seconds = 0.0
-    """How long it has worked; the rest of the time it was idle."""
+    """The time it has worked; the rest of the time it was idle."""
 
     def ask(self, message: Message) -> Any:
-        """Return the answer to a question."""
+        """Return the answer to a message."""
         began = time.perf_counter()
         found = answered(self, message)
         self.seconds += time.perf_counter() - began
@@ -278,14 +281,14 @@ def _is_deadly(error: BaseException) -> bool:
 
 
 def _lost(also: type[BaseException] = CancelledError) -> tuple[type[BaseException], ...]:
-    """Return the errors raised when a worker died, or was started again."""
+    """Return the errors that are raised when a worker died, or was started again."""
     from distributed import KilledWorker
 
     return CancelledError, Cancelled, KilledWorker, OSError, TimeoutError, NotOpenError, also
 
 
 def _workers(client: "Client") -> list[str]:
-    """Return the addresses of the workers; ClusterError if there are none, or nobody to ask."""
+    """Return the addresses of the workers; ClusterError if there are none, or the scheduler does not answer."""
     try:
         found: list[str] = []
         while not found:  # the last one may die while it is asked for

@@ -1,6 +1,6 @@
 """Out-of-core shards: shards of one process that take turns if the bitsets of all records do not fit in memory.
 
-One shard is at work; the bitsets of the others are on disk. How many shards there are follows from the memory that the
+One shard is active; the bitsets of the others are on disk. The number of shards follows from the memory that the
 process may take. The tree does not depend on it.
 """
 
@@ -57,8 +57,10 @@ class Turns(Places):
         self._backwards = False
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """Return the answers, in the order of the questions; forth and back, so that who comes last begins the next
-        time."""
+        """Return the answers, in the order of the messages.
+
+        The order of shards is reversed each time, so that the last one begins the next time.
+        """
         answers = [None] * len(messages)
         places = range(len(messages))
         for place in reversed(places) if self._backwards else places:
@@ -86,8 +88,10 @@ class Shares:
 
     @classmethod
     def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "Shares":
-        """Return as many shards as are needed for the process to take `most` bytes of memory, or a little more if that
-        is not `firm`."""
+        """Divide the records into as many shards as are needed for the process to take `most` bytes of memory.
+
+        If that is not `firm`, it may take a little more.
+        """
         taken = _memory_now() + _beside_bitsets(panel)
         atoms = int(grammar.tables.atoms[0]) or _ATOMS
         longest = np.sort(panel.lengths)[::-1][::LANES]  # of each block
@@ -124,8 +128,8 @@ def local_backend(
     """Return the backend in this process: for all records at once if their bitsets fit in memory, else in shards.
 
     `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
-    machine's if the panel is on disk, else for what is usual beside a panel in memory. What it will take is told,
-    unless it shall be `quiet`.
+    machine's if the panel is on disk, else for the default beside a panel in memory. The estimate is logged unless
+    `quiet`.
     """
     atoms = int(grammar.tables.atoms[0])
     if max_memory is None and not panel.on_disk:
@@ -145,7 +149,7 @@ def local_backend(
 
 
 def _beside_bitsets(panel: Panel) -> int:
-    """Return the bytes that learning takes beside the planes and numbers of its records."""
+    """Return the bytes that learning takes beside the bitsets and numbers of its records."""
     signals = min(SIGNALS, 8 * _SIGNALS_A_COLUMN * len(panel.schema) * panel.steps)
     return _SEARCH + signals + _A_RECORD * len(panel)
 

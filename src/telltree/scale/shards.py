@@ -23,8 +23,9 @@ from telltree.tree.backend import Backend
 # ---- A shard of the records, which stays where they are: it answers calls about formulas for a node.
 
 _NODES_KEPT = 6
-"""A node is asked about populations, by all its records and by a sample, then about formulas as they stand; nothing is
-asked about it later. Two nodes may be asked about side by side."""
+"""The nodes that a shard keeps open. A node has up to three evaluators: on all its records, on a sample, and for single
+formulas. Two nodes may be searched side by side.
+"""
 
 Form = Literal["evaluator", "formulas"]
 """The kind of evaluator of a backend: for populations, or for single formulas."""
@@ -32,26 +33,26 @@ Groups = Sequence[NDArray[np.bool_]]
 
 
 class Opening(NamedTuple):
-    """A node to open in a shard."""
+    """The opening of a node in a shard."""
 
     node: int
     form: Form
     members: NDArray[np.int64]
-    """Its records in this shard, by their positions in the shard."""
+    """The node's records in this shard, by their positions in the shard."""
     before: int
-    """Blocks of records in the shards that come first."""
+    """The number of blocks of records in the shards that come first."""
     masks: Sequence[Groups] = ()
-    """Groups to count that were handed over already."""
+    """The groups to count that were handed over already."""
 
 
 class ShardRequest(NamedTuple):
-    """A call for one shard about a node: a method of its evaluator, and the arguments."""
+    """A call of a method of the evaluator of a node in a shard."""
 
     node: int
     question: str
     given: tuple[Any, ...] = ()
     masks: int | None = None
-    """Which of the groups that were handed over to count."""
+    """The number of the groups to count, among those that were handed over."""
     spread: Mapping[Expression, float] = {}
     """The standard deviations of signals over all shards, the units of robustness."""
 
@@ -61,21 +62,21 @@ class NotOpenError(LookupError):
 
 
 class Shard:
-    """Some records, and evaluators for the nodes at hand."""
+    """Some of the records, and the evaluators of open nodes."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._open: OrderedDict[int, tuple[AnyEvaluator[Any], list[Masks]]] = OrderedDict()
 
     def open(self, opening: Opening) -> None:
-        """Make ready for questions about a node."""
+        """Open a node: make its evaluator."""
         evaluator: AnyEvaluator[Any] = getattr(self._backend, opening.form)(opening.members, opening.before)
         self._open[opening.node] = evaluator, [evaluator.masks(groups) for groups in opening.masks]
         while len(self._open) > _NODES_KEPT:
             self._open.popitem(last=False)
 
     def answer(self, call: ShardRequest) -> Any:
-        """Return the result of a call to the evaluator of a node."""
+        """Return the result of a call."""
         if call.node not in self._open:
             raise NotOpenError
         self._open.move_to_end(call.node)
@@ -95,7 +96,7 @@ F = TypeVar("F")
 
 
 class Message(NamedTuple):
-    """A question for a shard, and the node that it is about, if the shard may not know it yet."""
+    """A call for a shard, and the opening of its node if the shard may not know it yet."""
 
     shard: int
     call: ShardRequest
@@ -107,7 +108,7 @@ class Places(abc.ABC):
     """The places of shards, and access to them."""
 
     nodes_at_once = 1
-    """Nodes to ask about side by side, each from its own thread."""
+    """The number of nodes to search side by side, each in its own thread."""
 
     def __init__(self, bounds: Sequence[int]) -> None:
         """`bounds`: the first record of each shard, and one past the last of all."""
@@ -159,7 +160,7 @@ class ShardedBackend:
 
     @property
     def nodes_at_once(self) -> int:
-        """Nodes that it is worth asking about side by side."""
+        """The number of nodes worth searching side by side."""
         return self.places.nodes_at_once
 
     @property
@@ -171,7 +172,7 @@ class ShardedBackend:
 class _NodeShards(abc.ABC, Generic[F]):
     """The shards that have records of a node.
 
-    All are asked alike, and their answers are joined in the order of the shards, so that nothing depends on time.
+    All get the same calls, and their answers are joined in the order of the shards, so that nothing depends on time.
     """
 
     def __init__(self, backend: ShardedBackend, members: NDArray[np.int64], before: int, form: Form) -> None:
@@ -188,7 +189,8 @@ class _NodeShards(abc.ABC, Generic[F]):
 
     def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
         """Return the results of a method of `Evaluator` for each shard; `own` is its last argument, if shards differ in
-        it."""
+        it.
+        """
         givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
         messages = [
             Message(shard, ShardRequest(self._node, question, its, **more), opening, not self._known)
@@ -198,7 +200,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         return self._backend.places.ask(messages)
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
-        """Return groups of records to count. They stay with the shards; what is handed out is their number."""
+        """Hand over groups of records to count. They stay with the shards; their number is returned."""
         parts = [[group[part] for group in groups] for part in self._parts]
         number = len(self._openings[0].masks)
         self._each("masks", own=parts)
@@ -208,7 +210,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         return number
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Tally:
-        """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
+        """Count, mask by mask, the records for which each of the `wanted` formulas is true, in that order."""
         return self.findings(formulas, wanted, masks).of_all()
 
     def findings(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Findings:
@@ -238,7 +240,7 @@ class _NodeShards(abc.ABC, Generic[F]):
 
     @abc.abstractmethod
     def _some(self, formulas: F, wanted: NDArray[np.int64]) -> F:
-        """Return the wanted formulas, and nothing that need not travel."""
+        """Return the wanted formulas, and nothing that need not be sent."""
 
     @abc.abstractmethod
     def _expressions(self, formulas: F) -> Sequence[Expression]: ...
