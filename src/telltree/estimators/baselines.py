@@ -67,7 +67,7 @@ def trees_out_of_fold(
     return found
 
 
-# ---- Summaries: each record as one row of numbers, for classifiers without a notion of time.
+# ---- Summaries: each record as one row of numbers.
 
 LEVELS = 10
 """The most levels of a categorical column that are summarised: the commonest in the training records."""
@@ -154,7 +154,7 @@ def _of_numbers(values: NDArray[np.float64], starts: Ints, lengths: Ints) -> Ite
 def _quantiles(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints, number: Ints) -> Iterator[Floats]:
     """Yield the median and both quartiles of the known values of each record, between two values in proportion."""
     records = np.repeat(np.arange(len(lengths)), lengths)
-    ordered = values[np.lexsort((np.where(known, values, np.inf), records))]  # what is not known comes last
+    ordered = values[np.lexsort((np.where(known, values, np.inf), records))]  # unknown values come last
     for share in (0.5, 0.25, 0.75):
         place = share * np.maximum(number - 1, 0)
         below = np.floor(place).astype(np.int64)

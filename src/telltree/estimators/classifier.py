@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 100
 """The largest depth of any tree: much deeper nested objects could be neither copied nor pickled."""
-_MOST_THREADS = 256  # results do not depend on their number, and more are of no use
+_MOST_THREADS = 256  # results do not depend on their number
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "criterion": DEFAULT_CRITERION, "growth": DEFAULT_GROWTH}
 """The defaults that None stands for, of parameters with settings of their own."""
 _OF_THE_PAPER: Mapping[str, type[GeneticProgramming | GrammaticalEvolution | MonteCarlo]] = {
@@ -547,7 +547,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         tree = with_recall(tree.narrowed(), self.min_recall)
         training = TrainingFacts.of(panel, labels, tree, settings.seed)
         self.classes_, self.grammar_, self.training_ = data.classes, grammar, training
-        # who presses Ctrl-C waits for nothing more, headlines included
+        # after Ctrl-C, nothing takes long any more, headlines included
         sample = None if interrupted else TrainingSample(panel, labels, training.fingerprint)
         self._wording = WordedTree(tree, sample)
         self.searches_, self.interrupted_ = result.searches, interrupted
@@ -603,7 +603,7 @@ def _grow_fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], train
     """Grow the tree of the training records of a fold on a worker."""
     classifier, train, seed = task
     run = TreeRun(partial(local_backend, threads=classifier.threads))
-    return classifier._grow_part(training.part(train), seed, run)._replace(searches={})  # which nobody asks for
+    return classifier._grow_part(training.part(train), seed, run)._replace(searches={})  # they are not needed
 
 
 def _why_single(result: GrowthResult, settings: TreeSettings, records: int) -> str:

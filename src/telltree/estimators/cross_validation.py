@@ -21,7 +21,7 @@ from telltree.tree.min_recall import with_recall
 from telltree.tree.pruning_path import Measured, PruningPath, TreeScore, between, equals_merged
 from telltree.tree.tree import Tree
 
-# ---- Folds: which records to learn from and which to hold out, in turn.
+# ---- Folds.
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Positions of the training records, and of those held out."""
@@ -45,7 +45,7 @@ def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about classes with fewer records than folds
         found = [fold for fold in made.split(np.zeros(len(codes)), codes, groups) if all(map(len, fold))]
-    if len(found) < 2:  # groups so unequal that nothing is left for other folds
+    if len(found) < 2:  # the groups are too unequal
         raise SettingsError("the groups are too unequal for two folds; keep records for a test instead")
     return found
 
@@ -64,7 +64,7 @@ def _most(codes: NDArray[np.int64], groups: Any) -> int:
     return min(several)
 
 
-# ---- Cross-validation of a pruning path: how well each of its trees would do on unseen records.
+# ---- Cross-validation of all trees of a pruning path.
 
 Floats = NDArray[np.float64]
 

@@ -47,8 +47,7 @@ Floats = NDArray[np.float64]
 
 # ---- The trees of a forest: each learns from some of the records, and is judged by the others.
 #
-# A tree depends on the seed of the forest and on its own number alone, not on when, where or after which others it
-# grows.
+# A tree depends on the seed of the forest and on its own number alone, not on the time, the place or the order.
 
 SHARE = 0.632
 """The share of the records that a tree learns from: as many as a bootstrap has different ones."""
@@ -97,7 +96,7 @@ class ForestSetup:
             members, seed = self.draw(number)
             run = TreeRun(partial(local, quiet=True))
             if isinstance(shared, LocalBackend):
-                run = TreeRun(partial(_given, shared.part(members)))
+                run = TreeRun(partial(_shared_backend, shared.part(members)))
             result = classifier.grow_for_forest(self.training.part(members), seed, self.grammar, run)
             tree, others = self._with_facts_of_all(_bare(result.tree)), self.out_of_bag(number)
             chances = probabilities(tree, panel[others]) if len(others) else np.empty((0, len(tree.target.parts)))
@@ -396,7 +395,7 @@ def _for_all_records(data: TrainingData, chances: Floats) -> Floats:
 # ---- Growing some of the trees.
 
 
-def _given(backend: Backend, panel: Panel, grammar: Grammar) -> Backend:
+def _shared_backend(backend: Backend, panel: Panel, grammar: Grammar) -> Backend:
     return backend
 
 

@@ -17,68 +17,53 @@ from telltree.panel.labels import told_singles
 from telltree.text import counted
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 
-# ---- Long tables that were handed in as plain ones: refused, since their rows are steps and no records.
 
-_FEWEST = 3  # records that are told apart by chance too easily if there are fewer
-_PAIRS = 10  # of successive rows, all in order of time: by chance, one table in a thousand
-_TIMES = {"time", "t", "date", "datetime", "timestamp", "step", "second", "seconds", "minute", "hour", "day", "frame"}
+class TrainingSet(NamedTuple):
+    """Records to learn from, and their classes."""
 
+    panel: Panel
+    labels: ClassLabels
 
-def refuse_long(X: Any, panel: Panel, labels: NDArray[Any]) -> None:
-    """Raise DataError if the rows of a plain table, the records of `panel`, look like steps of records.
-
-    That is so if a column has the same value in several rows, all with one label, and another column rises in these
-    from row to row, and either begins anew where the first one changes or is called a time.
-    """
-    codes = np.unique(labels, return_inverse=True)[1]
-    for name, key in _keys(X, panel):
-        order = np.argsort(key, kind="stable")
-        fresh = np.concatenate(([True], key[order][1:] != key[order][:-1]))
-        records = int(fresh.sum())
-        few = records < max(_FEWEST, int(codes.max(initial=0)) + 2) or len(panel) - records < max(_PAIRS, records)
-        if few or (codes[order][1:] != codes[order][:-1])[~fresh[1:]].any():
-            continue
-        if name is None:
-            raise _error("the first level of its index", "the two levels of its index are id and time", records, panel)
-        time = next((other for other in panel.schema if other != name and _is_time(panel, other, order, fresh)), None)
-        if time is not None:
-            remedy = f"Panel.from_frame(table, id={name!r}, time={time!r})"
-            raise _error(f"column {name!r}", f"{time!r} rises from row to row of each: {remedy}", records, panel)
+    def part(self, members: NDArray[np.int64]) -> "TrainingSet":
+        return TrainingSet(self.panel[members], self.labels[members])
 
 
-def _error(key: str, evidence: str, records: int, panel: Panel) -> DataError:
-    return DataError(
-        f"this looks like a long table, with one row a step: {key} tells {counted(records, 'record')} apart in "
-        f"{counted(len(panel), 'row')}, the rows of each have one label, and {evidence}. Make a panel of it, with one "
-        "label for each record; or hand in Panel.from_table(table) if each row is a record by itself"
-    )
+class TrainingData(NamedTuple):
+    """The training records, without those of weight 0, and facts about all given records."""
+
+    training: TrainingSet
+    classes: NDArray[Any]
+    """The classes of all given records, in order."""
+    weighing: NDArray[np.int64]
+    """The positions of the training records among all given ones."""
+    records: int
+    """The number of given records."""
+
+    def of_weighing(self, values: Any) -> Any:
+        """Return the values of the training records, given one for each record, such as groups."""
+        return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
 
 
-def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
-    """Yield the possible keys of records: names or integers, without gaps, and the first level of a two-level index."""
-    index: Any = getattr(X, "index", None)
-    if getattr(index, "nlevels", 1) == 2:
-        yield None, np.asarray(index.codes[0])
-    for name, column in panel.schema.items():
-        values = panel.stacked(name)
-        if column.type is ColumnType.REAL:
-            if (values[:100] == np.floor(values[:100])).all() and (values == np.floor(values)).all():
-                yield name, values
-        elif column.type is ColumnType.CATEGORICAL and (values >= 0).all():
-            yield name, values
+def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
+    """Read the input of `fit`. Records of weight 0 are left out, but their classes stay."""
+    panel = read_training(X)
+    labels = read_labels(y, panel, X)
+    if not isinstance(X, Panel):
+        refuse_long(X, panel, labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    singles = told_singles(np.bincount(codes).tolist())
+    if singles is not None:
+        warn(singles)
+    weights = record_weights(labels, sample_weight, class_weight)
+    records, weighing = len(panel), np.arange(len(panel))
+    if weights is not None and not weights.all():
+        weighing = np.flatnonzero(weights)
+        panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
+    coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
+    return TrainingData(TrainingSet(panel, coded), classes, weighing, records)
 
 
-def _is_time(panel: Panel, name: str, order: NDArray[np.int64], fresh: NDArray[np.bool_]) -> bool:
-    """Return True if a column rises within all records, and falls back between most of them or is called a time."""
-    if panel.schema[name].type is not ColumnType.REAL:
-        return False
-    values = panel.stacked(name)[order]
-    rises = values[1:] > values[:-1]  # false where one is missing
-    between = fresh[1:]
-    return bool(rises[~between].all() and (name.lower() in _TIMES or rises[between].mean() <= 0.5))
-
-
-# ---- Input of an estimator -> a panel and labels; plain tables follow scikit-learn's conventions.
+# ---- Panels and labels.
 
 _NO_SERIES = (
     "make a panel of series first: Panel.from_frame(table, id=...) for a long table, one row a step, or "
@@ -273,49 +258,62 @@ def _class_weights(class_weight: Any, labels: NDArray[Any], weighing: NDArray[np
     return found
 
 
-# ---- What a classifier is given to learn from: records, classes and weights, read once for trees and forests alike.
+# ---- Long tables given as plain ones are refused, since their rows are steps, not records.
+
+_FEWEST = 3  # records; fewer are distinguished by chance too easily
+_PAIRS = 10  # of successive rows, all in order of time: by chance, one table in a thousand
+_TIMES = {"time", "t", "date", "datetime", "timestamp", "step", "second", "seconds", "minute", "hour", "day", "frame"}
 
 
-class TrainingSet(NamedTuple):
-    """Records to learn from, and their classes."""
+def refuse_long(X: Any, panel: Panel, labels: NDArray[Any]) -> None:
+    """Raise DataError if the rows of a plain table, the records of `panel`, look like steps of records.
 
-    panel: Panel
-    labels: ClassLabels
-
-    def part(self, members: NDArray[np.int64]) -> "TrainingSet":
-        return TrainingSet(self.panel[members], self.labels[members])
-
-
-class TrainingData(NamedTuple):
-    """The training records, without those of weight 0, and facts about all given records."""
-
-    training: TrainingSet
-    classes: NDArray[Any]
-    """The classes of all given records, in order."""
-    weighing: NDArray[np.int64]
-    """The positions of the training records among all given ones."""
-    records: int
-    """The number of given records."""
-
-    def of_weighing(self, values: Any) -> Any:
-        """Return the values of the training records, given one for each record, such as groups."""
-        return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
+    That is so if a column has the same value in several rows, all with one label, and another column rises in these
+    from row to row, and either begins anew where the first one changes or is called a time.
+    """
+    codes = np.unique(labels, return_inverse=True)[1]
+    for name, key in _keys(X, panel):
+        order = np.argsort(key, kind="stable")
+        fresh = np.concatenate(([True], key[order][1:] != key[order][:-1]))
+        records = int(fresh.sum())
+        few = records < max(_FEWEST, int(codes.max(initial=0)) + 2) or len(panel) - records < max(_PAIRS, records)
+        if few or (codes[order][1:] != codes[order][:-1])[~fresh[1:]].any():
+            continue
+        if name is None:
+            raise _error("the first level of its index", "the two levels of its index are id and time", records, panel)
+        time = next((other for other in panel.schema if other != name and _is_time(panel, other, order, fresh)), None)
+        if time is not None:
+            remedy = f"Panel.from_frame(table, id={name!r}, time={time!r})"
+            raise _error(f"column {name!r}", f"{time!r} rises from row to row of each: {remedy}", records, panel)
 
 
-def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
-    """Read the input of `fit`. Records of weight 0 are left out, but their classes stay."""
-    panel = read_training(X)
-    labels = read_labels(y, panel, X)
-    if not isinstance(X, Panel):
-        refuse_long(X, panel, labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    singles = told_singles(np.bincount(codes).tolist())
-    if singles is not None:
-        warn(singles)
-    weights = record_weights(labels, sample_weight, class_weight)
-    records, weighing = len(panel), np.arange(len(panel))
-    if weights is not None and not weights.all():
-        weighing = np.flatnonzero(weights)
-        panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
-    coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
-    return TrainingData(TrainingSet(panel, coded), classes, weighing, records)
+def _error(key: str, evidence: str, records: int, panel: Panel) -> DataError:
+    return DataError(
+        f"this looks like a long table, with one row a step: {key} tells {counted(records, 'record')} apart in "
+        f"{counted(len(panel), 'row')}, the rows of each have one label, and {evidence}. Make a panel of it, with one "
+        "label for each record; or hand in Panel.from_table(table) if each row is a record by itself"
+    )
+
+
+def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
+    """Yield the possible keys of records: names or integers, without gaps, and the first level of a two-level index."""
+    index: Any = getattr(X, "index", None)
+    if getattr(index, "nlevels", 1) == 2:
+        yield None, np.asarray(index.codes[0])
+    for name, column in panel.schema.items():
+        values = panel.stacked(name)
+        if column.type is ColumnType.REAL:
+            if (values[:100] == np.floor(values[:100])).all() and (values == np.floor(values)).all():
+                yield name, values
+        elif column.type is ColumnType.CATEGORICAL and (values >= 0).all():
+            yield name, values
+
+
+def _is_time(panel: Panel, name: str, order: NDArray[np.int64], fresh: NDArray[np.bool_]) -> bool:
+    """Return True if a column rises within all records, and falls back between most of them or is called a time."""
+    if panel.schema[name].type is not ColumnType.REAL:
+        return False
+    values = panel.stacked(name)[order]
+    rises = values[1:] > values[:-1]  # false where one is missing
+    between = fresh[1:]
+    return bool(rises[~between].all() and (name.lower() in _TIMES or rises[between].mean() <= 0.5))

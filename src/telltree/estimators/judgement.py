@@ -99,11 +99,10 @@ def judge_by_folds(
     if chances is None:
         chosen = folds(codes, groups, number, seed)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
+            warnings.simplefilter("ignore", DataWarning)  # they were given about all records
             chances = cross_validate(model, panel, labels, chosen, progress, client=client, max_memory=max_memory)
     weights = record_weights(labels, None, model.class_weight)
-    # of all records: class shares learnt in a fold are biased away from its held-out records, and would rank below
-    # chance
+    # of all records: class shares of a fold are biased away from its held-out records, and would rank below chance
     prior = commonest_class(panel, codes, len(classes), panel)
     leaves = _leaves(model)
     trees = trees_out_of_fold(panel, codes, len(classes), chosen, sizes_beside(leaves), weights=weights)
@@ -184,7 +183,7 @@ def _print_of(model: "GrammarTreeClassifier", panel: Panel, codes: NDArray[np.in
     return fingerprint(panel.select(own), ClassLabels(codes, ClassTarget.of(model.classes_))) if same else ""
 
 
-# ---- Cross-validation: what a classifier predicts for records that it has not learnt from.
+# ---- Cross-validation: predictions for records that a classifier has not learned from.
 
 
 def cross_validate(

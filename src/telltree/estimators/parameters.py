@@ -16,7 +16,7 @@ from telltree.panel.schema import listed
 from telltree.search import Search
 from telltree.tree.settings import DEEPEST_OPTIMAL, MOST_TREES, Growth, LookAhead, Optimal
 
-# ---- Settings of an estimator's parts, by names such as `search__evaluations`, as scikit-learn writes them.
+# ---- Settings of an estimator's parts, by names as in scikit-learn, such as `search__evaluations`.
 
 _BETWEEN = "__"
 _WITHOUT_EFFECT = ("n_jobs", "callback")

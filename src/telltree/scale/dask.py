@@ -91,7 +91,7 @@ class Cluster:
             for future in as_completed(list(futures)):
                 yield futures[future], future.result()
         finally:
-            if self._client.status == "running":  # else there is nobody to tell
+            if self._client.status == "running":
                 self._client.cancel(list(futures))
 
     def _everywhere(self, shared: Any, attempts: int = _ATTEMPTS) -> Any:
@@ -144,7 +144,7 @@ class _Workers(Places):
         super().__init__(even_bounds(panel, len(workers)))
         self._client, self._panel, self._grammar = client, panel, grammar
         self._sending, self._lock = False, threading.RLock()
-        """Whether workers were found not to see the files of the records."""
+        """True if workers were found not to see the files of the records."""
         used = [workers[shard % len(workers)] for shard in range(len(self.bounds) - 1)]
         beginnings = [self._beginning(shard, worker) for shard, worker in enumerate(used)]  # all at the same time
         self._homes = [self._begun(shard, used[shard], *beginning) for shard, beginning in enumerate(beginnings)]
@@ -162,7 +162,7 @@ class _Workers(Places):
         """Send a message to a shard; return its home, and the future of the answer, None if its worker is known to be
         lost.
         """
-        needed = message if message.open_first else message._replace(opening=None)  # what is known need not travel
+        needed = message if message.open_first else message._replace(opening=None)  # an opened node need not be sent
         home = self._homes[message.shard]
         try:
             return home, None if home.actor is None else home.actor.ask(needed)
@@ -175,7 +175,7 @@ class _Workers(Places):
                 if future is not None:
                     return self._waited(home.worker, future)
             except _lost():
-                pass  # by beginning anew
+                pass  # the shard begins anew
             message = message._replace(open_first=True)
             self._move(message.shard, home)
             home, future = self._submit(message)
@@ -291,7 +291,7 @@ def _workers(client: "Client") -> list[str]:
     """Return the addresses of the workers; ClusterError if there are none, or the scheduler does not answer."""
     try:
         found: list[str] = []
-        while not found:  # the last one may die while it is asked for
+        while not found:  # the last one may die meanwhile
             client.wait_for_workers(1, timeout=_START)
             found = sorted(client.scheduler_info(n_workers=-1)["workers"])
         return found

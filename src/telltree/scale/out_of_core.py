@@ -30,14 +30,12 @@ from telltree.text import counted, size_said
 from telltree.tree.backend import Backend, LocalBackend
 
 logger = logging.getLogger("telltree")
-_ATOMS = 2048  # planes to reckon with if a grammar does not number its atoms
-_SEARCH = (
-    192 << 20
-)  # bytes for populations, the memory of tried formulas, and compiled code, which may have to be compiled
-_SIGNALS_A_COLUMN = 6  # that a shard keeps, where a column is asked about in as many ways as in our own languages
-_A_RECORD = 300  # bytes for what is known of each record at the nodes at hand
-_FILES = 12  # that a shard may have open: for planes of all records, and of the nodes at hand
-_FEWEST = 4096  # steps that are worth a shard
+_ATOMS = 2048  # bitsets to expect if a grammar does not number its atoms
+_SEARCH = 192 << 20  # bytes for populations, formulas already tried, and compiled code
+_SIGNALS_A_COLUMN = 6  # that a shard keeps, if a column occurs in as many ways as in the default language
+_A_RECORD = 300  # bytes for each record at the open nodes
+_FILES = 12  # that a shard may have open: for bitsets of all records, and of the open nodes
+_FEWEST = 4096  # steps of a shard
 
 
 class Turns(Places):
@@ -96,7 +94,9 @@ class Shares:
         atoms = int(grammar.tables.atoms[0]) or _ATOMS
         longest = np.sort(panel.lengths)[::-1][::LANES]  # of each block
         bitset = 8 * int((-(-longest // VECTOR) * VECTOR).sum())
-        whole = 2 * atoms * bitset + 8 * panel.steps * len(panel.schema)  # planes of all, of a node, and numbers
+        whole = 2 * atoms * bitset + 8 * panel.steps * len(
+            panel.schema
+        )  # bitsets of all records and of a node, and numbers
         fewest = whole * min(1.0, _FEWEST / max(1, panel.steps))
         if firm and most < taken + fewest:
             raise SettingsError(
@@ -142,7 +142,7 @@ def local_backend(
     shares = Shares.of(panel, grammar, most, firm=firm and max_memory is not None)
     if not quiet and (max_memory is not None or panel.on_disk):
         logger.warning("telltree: learning takes %s", shares)
-    if len(shares.bounds) == 2 and not panel.on_disk:  # nobody has to wait
+    if len(shares.bounds) == 2 and not panel.on_disk:  # a single shard takes no turns
         return LocalBackend(panel, grammar, threads, memory=shares.bitsets)
     places = Turns(panel, grammar, shares.bounds, threads=threads, memory=shares.bitsets)
     return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)

@@ -20,7 +20,7 @@ from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 from telltree.tree.backend import Backend
 
-# ---- A shard of the records, which stays where they are: it answers calls about formulas for a node.
+# ---- A shard of the records, which answers calls about formulas for a node.
 
 _NODES_KEPT = 6
 """The nodes that a shard keeps open. A node has up to three evaluators: on all its records, on a sample, and for single
@@ -49,8 +49,8 @@ class ShardRequest(NamedTuple):
     """A call of a method of the evaluator of a node in a shard."""
 
     node: int
-    question: str
-    given: tuple[Any, ...] = ()
+    method: str
+    arguments: tuple[Any, ...] = ()
     masks: int | None = None
     """The number of the groups to count, among those that were handed over."""
     spread: Mapping[Expression, float] = {}
@@ -82,11 +82,11 @@ class Shard:
         self._open.move_to_end(call.node)
         evaluator, masks = self._open[call.node]
         self._backend.deviations.update(call.spread)
-        if call.question == "masks":
-            masks.append(evaluator.masks(*call.given))
+        if call.method == "masks":
+            masks.append(evaluator.masks(*call.arguments))
             return None
-        given = call.given if call.masks is None else (*call.given, masks[call.masks])
-        return getattr(evaluator, call.question)(*given)
+        arguments = call.arguments if call.masks is None else (*call.arguments, masks[call.masks])
+        return getattr(evaluator, call.method)(*arguments)
 
 
 # ---- A backend for records in several shards, each in its own place.
@@ -114,7 +114,7 @@ class Places(abc.ABC):
         """`bounds`: the first record of each shard, and one past the last of all."""
         self.bounds = np.asarray(bounds, np.int64)
         self.blocks = list(accumulate((-(-size // LANES) for size in np.diff(self.bounds).tolist()), initial=0))
-        """Blocks of records before each shard. Those of a node are no more, so that no two blocks have one number."""
+        """The blocks of records before each shard. Those of a node are no more, so block numbers are unique."""
 
     @abc.abstractmethod
     def ask(self, messages: Sequence[Message]) -> list[Any]:
@@ -187,14 +187,14 @@ class _NodeShards(abc.ABC, Generic[F]):
             for k, low, high in own
         ]
 
-    def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
+    def _each(self, method: str, *arguments: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
         """Return the results of a method of `Evaluator` for each shard; `own` is its last argument, if shards differ in
         it.
         """
-        givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
+        all_arguments = [arguments] * len(self._shards) if own is None else [(*arguments, its) for its in own]
         messages = [
-            Message(shard, ShardRequest(self._node, question, its, **more), opening, not self._known)
-            for shard, its, opening in zip(self._shards, givens, self._openings, strict=True)
+            Message(shard, ShardRequest(self._node, method, its, **more), opening, not self._known)
+            for shard, its, opening in zip(self._shards, all_arguments, self._openings, strict=True)
         ]
         self._known = True
         return self._backend.places.ask(messages)
