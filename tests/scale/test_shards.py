@@ -13,8 +13,8 @@ from tests.support.strategies import Column, panel_of
 
 from telltree import Formula, Grammar
 from telltree.engine.formulas import FormulaEvaluator, signals_of
-from telltree.scale.out_of_core import Turns
-from telltree.scale.shards import Places, Shard, ShardedBackend, answered
+from telltree.scale.out_of_core import OutOfCoreShards
+from telltree.scale.shards import Shard, ShardedBackend, ShardPlaces, answered
 from telltree.search import Auto, Exhaustive, GeneticProgramming, MonteCarlo
 from telltree.tree import MDL, GiniSize, TreeSettings, grow, objective
 from telltree.tree.backend import LocalBackend
@@ -43,7 +43,7 @@ def drawn_panel(seed, records, missing):
     return panel_of(COLUMNS, found)
 
 
-class InProcess(Places):
+class InProcess(ShardPlaces):
     """Shards as workers have them, asked one after the other."""
 
     def __init__(self, panel, grammar, bounds):
@@ -63,7 +63,7 @@ def in_shards(bounds, places=InProcess):
 
 def in_turns(panel, grammar, bounds):
     """Shards of which one is in memory at a time, with room for few planes."""
-    return Turns(panel, grammar, bounds, threads=1, memory=1)
+    return OutOfCoreShards(panel, grammar, bounds, threads=1, memory=1)
 
 
 class Nested(InProcess):

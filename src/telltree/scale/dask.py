@@ -17,7 +17,7 @@ from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.panel.part import Part, part_of
 from telltree.scale.out_of_core import local_backend
-from telltree.scale.shards import Message, NotOpenError, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.scale.shards import Message, NotOpenError, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -46,7 +46,7 @@ class Cluster:
             from distributed import Client
         if not isinstance(client, Client):
             raise SettingsError(f"client must be a dask.distributed.Client, got {type(client).__name__}")
-        self._client, self._places = client, list[_Workers]()
+        self._client, self._places = client, list[_WorkerShards]()
 
     @property
     def workers(self) -> int:
@@ -55,7 +55,7 @@ class Cluster:
 
     def backend(self, panel: Panel, grammar: Grammar) -> ShardedBackend:
         """Return the backend for the nodes of one tree."""
-        places = _Workers(self._client, panel, grammar)
+        places = _WorkerShards(self._client, panel, grammar)
         self._places.append(places)
         return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
@@ -133,7 +133,7 @@ def connected(address: str) -> "Iterator[Client]":
         yield client
 
 
-class _Workers(Places):
+class _WorkerShards(ShardPlaces):
     """The shards of one tree, each an actor: an object that stays on its worker."""
 
     nodes_at_once = 2

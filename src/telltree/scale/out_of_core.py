@@ -25,7 +25,7 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.panel.disk_arrays import allow_files, rest
-from telltree.scale.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 from telltree.text import counted, size_said
 from telltree.tree.backend import Backend, LocalBackend
 
@@ -38,41 +38,40 @@ _FILES = 12  # that a shard may have open: for bitsets of all records, and of th
 _FEWEST = 4096  # steps of a shard
 
 
-class Turns(Places):
-    """Shards in this process, one after the other."""
+def local_backend(
+    panel: Panel,
+    grammar: Grammar,
+    threads: int = 1,
+    max_memory: int | None = None,
+    *,
+    firm: bool = True,
+    quiet: bool = False,
+) -> Backend:
+    """Return the backend in this process: for all records at once if their bitsets fit in memory, else in shards.
 
-    def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int], *, threads: int, memory: int) -> None:
-        """`memory`: the most bytes for the bitsets of a shard."""
-        super().__init__(bounds)
-        allow_files(_FILES * (len(bounds) - 1))
-        signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
-        self._backends = [
-            LocalBackend(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
-            for low, high in pairwise(bounds)
-        ]
-        self._shards = [Shard(backend) for backend in self._backends]
-        self._at_work = 0
-        self._backwards = False
-
-    def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """Return the answers, in the order of the messages.
-
-        The order of shards is reversed each time, so that the last one begins the next time.
-        """
-        answers = [None] * len(messages)
-        places = range(len(messages))
-        for place in reversed(places) if self._backwards else places:
-            number = messages[place].shard
-            if number != self._at_work:
-                self._backends[self._at_work].rest()
-                self._at_work = number
-            answers[place] = answered(self._shards[number], messages[place])
-        self._backwards = not self._backwards
-        return answers
+    `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
+    machine's if the panel is on disk, else for the default beside a panel in memory. The estimate is logged unless
+    `quiet`.
+    """
+    atoms = int(grammar.tables.atoms[0])
+    if max_memory is None and not panel.on_disk:
+        bitset = panel.steps / LANES * 8
+        if atoms * bitset <= usual_memory(panel):  # of two atoms, one is often the complement of the other
+            return LocalBackend(panel, grammar, threads)
+        most = _memory_now() + _beside_bitsets(panel) + usual_memory(panel)
+    else:
+        most = _physical_memory() // 2 if max_memory is None else max_memory
+    plan = ShardPlan.of(panel, grammar, most, firm=firm and max_memory is not None)
+    if not quiet and (max_memory is not None or panel.on_disk):
+        logger.warning("telltree: learning takes %s", plan)
+    if len(plan.bounds) == 2 and not panel.on_disk:  # a single shard takes no turns
+        return LocalBackend(panel, grammar, threads, memory=plan.bitsets)
+    places = OutOfCoreShards(panel, grammar, plan.bounds, threads=threads, memory=plan.bitsets)
+    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
 
 @dataclass(frozen=True)
-class Shares:
+class ShardPlan:
     """The division of records into shards, and its memory and disk use in bytes."""
 
     bounds: list[int]
@@ -85,7 +84,7 @@ class Shares:
     """The most room on disk."""
 
     @classmethod
-    def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "Shares":
+    def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "ShardPlan":
         """Divide the records into as many shards as are needed for the process to take `most` bytes of memory.
 
         If that is not `firm`, it may take a little more.
@@ -116,36 +115,37 @@ class Shares:
         )
 
 
-def local_backend(
-    panel: Panel,
-    grammar: Grammar,
-    threads: int = 1,
-    max_memory: int | None = None,
-    *,
-    firm: bool = True,
-    quiet: bool = False,
-) -> Backend:
-    """Return the backend in this process: for all records at once if their bitsets fit in memory, else in shards.
+class OutOfCoreShards(ShardPlaces):
+    """Shards in this process, one after the other."""
 
-    `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
-    machine's if the panel is on disk, else for the default beside a panel in memory. The estimate is logged unless
-    `quiet`.
-    """
-    atoms = int(grammar.tables.atoms[0])
-    if max_memory is None and not panel.on_disk:
-        bitset = panel.steps / LANES * 8
-        if atoms * bitset <= usual_memory(panel):  # of two atoms, one is often the complement of the other
-            return LocalBackend(panel, grammar, threads)
-        most = _memory_now() + _beside_bitsets(panel) + usual_memory(panel)
-    else:
-        most = _physical_memory() // 2 if max_memory is None else max_memory
-    shares = Shares.of(panel, grammar, most, firm=firm and max_memory is not None)
-    if not quiet and (max_memory is not None or panel.on_disk):
-        logger.warning("telltree: learning takes %s", shares)
-    if len(shares.bounds) == 2 and not panel.on_disk:  # a single shard takes no turns
-        return LocalBackend(panel, grammar, threads, memory=shares.bitsets)
-    places = Turns(panel, grammar, shares.bounds, threads=threads, memory=shares.bitsets)
-    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+    def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int], *, threads: int, memory: int) -> None:
+        """`memory`: the most bytes for the bitsets of a shard."""
+        super().__init__(bounds)
+        allow_files(_FILES * (len(bounds) - 1))
+        signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
+        self._backends = [
+            LocalBackend(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
+            for low, high in pairwise(bounds)
+        ]
+        self._shards = [Shard(backend) for backend in self._backends]
+        self._at_work = 0
+        self._backwards = False
+
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        """Return the answers, in the order of the messages.
+
+        The order of shards is reversed each time, so that the last one begins the next time.
+        """
+        answers = [None] * len(messages)
+        places = range(len(messages))
+        for place in reversed(places) if self._backwards else places:
+            number = messages[place].shard
+            if number != self._at_work:
+                self._backends[self._at_work].rest()
+                self._at_work = number
+            answers[place] = answered(self._shards[number], messages[place])
+        self._backwards = not self._backwards
+        return answers
 
 
 def _beside_bitsets(panel: Panel) -> int:

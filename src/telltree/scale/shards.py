@@ -104,7 +104,7 @@ class Message(NamedTuple):
     open_first: bool
 
 
-class Places(abc.ABC):
+class ShardPlaces(abc.ABC):
     """The places of shards, and access to them."""
 
     nodes_at_once = 1
@@ -137,7 +137,9 @@ def answered(shard: Shard, message: Message) -> Any:
 class ShardedBackend:
     """Evaluates formulas for nodes whose records are in several shards."""
 
-    def __init__(self, places: Places, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]) -> None:
+    def __init__(
+        self, places: ShardPlaces, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]
+    ) -> None:
         """`spread`: the standard deviation of a signal over the records of all shards."""
         self.places, self.schema, self.grammar, self._spread = places, schema, grammar, spread
         self.deviations: dict[Expression, float] = {}
