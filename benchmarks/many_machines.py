@@ -29,7 +29,7 @@ from telltree import Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.trace import signals_of
 from telltree.estimators import classifier
 from telltree.scale import dask as on_cluster
-from telltree.scale.shards import Message, ShardPlaces, Shard, ShardedBackend, answered, even_bounds
+from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 from telltree.search import GeneticProgramming
 from telltree.tree import Greedy
 from telltree.tree.backend import LocalBackend
