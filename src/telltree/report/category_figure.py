@@ -13,35 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from telltree.checks import require_whole
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Style, categorize, decisive_steps, shown
 from telltree.panel import ColumnType, Panel, Schema
-from telltree.report.record_figure import (
-    GAP,
-    Clocks,
-    FormulaVoice,
-    Pane,
-    Wording,
-    at_least,
-    bands,
-    clock,
-    clocks,
-    code_names,
-    edges,
-    fill_of,
-    fit_height,
-    from_starts,
-    hollow,
-    is_real,
-    line,
-    mark_thresholds,
-    name_pane,
-    panes,
-    signal_values,
-    stack,
-    told_size,
-    voice,
-)
+from telltree.report.figure_wording import FormulaWording, Wording, formula_wording, size_text
 from telltree.report.style import (
     BODY,
     BOLD,
@@ -61,6 +37,27 @@ from telltree.report.style import (
     wrapped,
     write,
     write_lines,
+)
+from telltree.report.time_axes import (
+    GAP,
+    Clocks,
+    Pane,
+    bands,
+    clock,
+    clocks,
+    code_names,
+    edges,
+    fill_of,
+    fit_height,
+    from_starts,
+    hollow,
+    is_real,
+    line,
+    mark_thresholds,
+    name_pane,
+    panes,
+    signal_values,
+    stack,
 )
 from telltree.text import counted
 from telltree.tree.target import Labels
@@ -110,20 +107,20 @@ def plot_category(
     `reference` as `decisive_step` does. Records that have no moment in common are counted each from its own start.
     `style="paper"` is the paper's English, without headlines.
     """
-    at_least("most", most, 1)
-    at_least("number", number, 1)
+    require_whole("most", most, 1)
+    require_whole("number", number, 1)
     if number > len(tree.leaves):
         raise SettingsError(f"number must be that of a category, 1 to {len(tree.leaves)}, got {number!r}")
     aligned = panel.aligned(tree.schema)
     labels = None if y is None else tree.target.read(y, panel)
     category = categorize(tree, aligned, y)[number - 1]
-    speaks = voice(tree.schema, aligned, text, digits, style)
+    wording = formula_wording(tree.schema, aligned, text, digits, style)
     members = _members(aligned, category, labels, most=most, reference=reference)
     mentioned = panes(formula.expression for formula, _ in members.branches)
     chosen = mentioned[:_MOST_PANES] if members.records else []
-    figure, axes = _frame(category, speaks, members, chosen)
+    figure, axes = _frame(category, wording, members, chosen)
     for ax, pane in zip(axes, chosen, strict=True):
-        _draw_pane(ax, pane, members, speaks)
+        _draw_pane(ax, pane, members, wording)
     if axes:
         members.clocks.name_axis(axes[-1])
     if labels is not None:
@@ -143,15 +140,15 @@ def _members(
 
 
 def _frame(
-    category: Category, speaks: FormulaVoice, members: _Members, chosen: Sequence[Pane]
+    category: Category, wording: FormulaWording, members: _Members, chosen: Sequence[Pane]
 ) -> tuple[Figure, list[Axes]]:
     """Return the figure with heading and empty axes, and below them the key of the markers."""
     schema, drawn = members.panel.schema, len(members.records)
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
-    size = told_size(category)
+    size = size_text(category)
     part = f"; the first {drawn} are drawn" if drawn < len(category.positions) else ""
-    said = wrapped(speaks.caption(category), _WIDE - 0.4, BODY, lines=6)
+    said = wrapped(wording.caption(category), _WIDE - 0.4, BODY, lines=6)
     head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(said), BODY) + 0.15
     marks = len(members.branches) if drawn else 0
     foot = 0.5 + 0.19 * marks
@@ -163,7 +160,7 @@ def _frame(
     if not drawn:
         write_lines(figure, 0.2, head + 0.1, ["none of these records comes here"], color=QUIET)
     elif marks:
-        told = [f"decided: {speaks.branch(branch)}" for branch in members.branches]
+        told = [f"decided: {wording.branch(branch)}" for branch in members.branches]
         names = [clipped(words, _WIDE - 0.8, SMALL) for words in told]
         legend(figure, [_mark(i) for i in range(marks)], names, loc="lower left", bbox_to_anchor=(0.01, 0.0))
     return figure, stack(figure, _LEFT, head, _ACROSS, heights)
@@ -179,17 +176,17 @@ def _mark(number: int) -> Line2D:
     return Line2D([], [], marker=look(number).marker, markersize=5, **hollow(INK))
 
 
-def _draw_pane(ax: Axes, pane: Pane, members: _Members, speaks: FormulaVoice) -> None:
+def _draw_pane(ax: Axes, pane: Pane, members: _Members, wording: FormulaWording) -> None:
     schema, times = members.panel.schema, members.clocks.times
     values = [signal_values(members.panel, pane, record) for record in members.records]
     real = is_real(schema, pane)
-    name_pane(ax, speaks.signal(pane), _LEFT - (0.75 if real else 0.35), 0.55 if real else 0.12)
+    name_pane(ax, wording.signal(pane), _LEFT - (0.75 if real else 0.35), 0.55 if real else 0.12)
     if real:
         faint = float(np.clip(9 / len(values), 0.35, 0.95))
         for at, one, number in zip(times, values, members.looks, strict=True):
             line(ax, at, one, color=look(number).ink, linestyle=members.style(number), alpha=faint, linewidth=1.1)
         fit_height(ax, values, pane.thresholds)
-        mark_thresholds(ax, pane.thresholds, 0.8, speaks.digits)
+        mark_thresholds(ax, pane.thresholds, 0.8, wording.digits)
     else:
         assert pane.column is not None
         fill = fill_of(schema, pane.column)
@@ -271,18 +268,18 @@ def plot_collage(
     stands its formula or, in English, its headline or what is true of it; `text=None` leaves that out.
     `style="paper"` is the paper's English, without headlines.
     """
-    at_least("columns", columns, 1)
+    require_whole("columns", columns, 1)
     known = panel
     if isinstance(categories, Tree):
         known = panel.aligned(categories.schema)  # has the columns that the tree knows; `draw` may want others
         categories = categorize(categories, known, y)
     chosen = _chosen(list(categories), panel, only_label)
     others = {} if y is None else _exceptions(chosen, chosen[0].summary.target.read(y, panel))
-    speaks = None if text is None else voice(known.schema, known, text, digits, style)
+    wording = None if text is None else formula_wording(known.schema, known, text, digits, style)
     if draw is not None:
-        return _assemble(chosen, panel, columns, others=others, draw=draw, speaks=speaks)[0]
+        return _assemble(chosen, panel, columns, others=others, draw=draw, wording=wording)[0]
     sketch = _sketch(chosen, known, columns)
-    figure, top = _assemble(chosen, known, columns, others=others, draw=sketch, speaks=speaks, key=0.3)
+    figure, top = _assemble(chosen, known, columns, others=others, draw=sketch, wording=wording, key=0.3)
     sketch.name(figure, top)
     return figure
 
@@ -311,7 +308,7 @@ def _assemble(
     *,
     others: Mapping[int, Any],
     draw: Draw,
-    speaks: FormulaVoice | None,
+    wording: FormulaWording | None,
     key: float = 0.0,
 ) -> tuple[Figure, float]:
     """Return the figure, and where in it a key may be placed."""
@@ -319,14 +316,14 @@ def _assemble(
     step = _CELL + (_GAP if isinstance(draw, _Sketch) else _GAP_WITH_NUMBERS)
     first = _MARGIN + step - _CELL - _GAP
     wide = max(first + columns * step - step + _CELL + _MARGIN, 4.0)
-    told = [wrapped(speaks.caption(c), wide - 2 * _MARGIN, SMALL, lines=3) if speaks else [] for c in chosen]
+    told = [wrapped(wording.caption(c), wide - 2 * _MARGIN, SMALL, lines=3) if wording else [] for c in chosen]
     heads = [lines_height(1, BODY) + lines_height(len(lines), SMALL) + 0.24 for lines in told]
     feet = 0.42
     high = 0.15 + key + sum(heads) + len(chosen) * (_TALL + feet)
     figure = new_figure(wide, high)
     top = 0.15 + key
     for category, lines, head in zip(chosen, told, heads, strict=True):
-        head_line = f"[{category.number}] {category.title}  ({told_size(category)})"
+        head_line = f"[{category.number}] {category.title}  ({size_text(category)})"
         title = clipped(head_line, (wide - 2 * _MARGIN) / BOLD, BODY)
         below = write_lines(figure, _MARGIN, top, [title], fontweight="bold")
         if lines:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from telltree.errors import DataError, SettingsError
 from telltree.panel import Panel
 from telltree.panel.schema import require_known
-from telltree.report.record_figure import clock, runs, time_name
 from telltree.report.style import (
     BODY,
     COLOURS,
@@ -44,6 +43,7 @@ from telltree.report.style import (
     write,
     write_lines,
 )
+from telltree.report.time_axes import clock, runs, time_name
 
 _AIRCRAFT = (1, 2)
 _CLEAR = "Clear of Conflict"

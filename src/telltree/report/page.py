@@ -4,8 +4,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Container, Sequence
-from functools import cache, reduce
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,186 +13,18 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from telltree.checks import require_whole
 from telltree.errors import SettingsError
-from telltree.explain import Category, rules_table
-from telltree.explain.categories import Occurrence, grouped, missing_columns, sentence, signed
+from telltree.explain.categories import sentence
 from telltree.explain.english import Style, check_style
 from telltree.files import would_replace, write_whole
-from telltree.logic.expression import conjunction
 from telltree.panel import Panel
 from telltree.panel.dates import FITTING, larger_units, longest
+from telltree.report.cards import cards
 from telltree.report.overview import facts_of
-from telltree.report.records import (
-    MOST_BYTES,
-    Gallery,
-    Members,
-    all_members,
-    chosen_records,
-    columns_of,
-    listing,
-    records_view,
-)
-from telltree.report.subject import Subject, number, subject_of, words
-from telltree.report.tree_view import spots, tree_view
+from telltree.report.examples import all_members, columns_of
+from telltree.report.records import MOST_BYTES, Gallery, chosen_records, listing, records_view
+from telltree.report.subject import Subject, subject_of, words
+from telltree.report.tree_view import tree_view
 from telltree.text import clip, counted, percent
-from telltree.tree.target import Sureness
-from telltree.tree.tree import Branch, Leaf
-
-# ---- A card for each category: what it says, how sure it is, and its example members.
-
-
-def cards(
-    subject: Subject, gallery: Gallery, members: Sequence[Members], shown: Container[int]
-) -> list[dict[str, Any]]:
-    """Return one entry per category, for the page; only members that are `shown`."""
-    leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
-    gains, missing = _gains(subject), missing_columns(subject.tree, subject.known)
-    siblings, numbered = _siblings(subject.categories), {category.number: category for category in subject.categories}
-    entries = []
-    for category, row, some in zip(subject.categories, rules_table(subject.tree), members, strict=True):
-        sure = row.sureness if subject.labels is None else category.sureness
-        columns = sorted(columns_of(category), key=lambda name: -gains[category.number].get(name, 0.0))
-        entries.append(
-            {
-                "number": category.number,
-                "node": leaves[category.number],
-                "part": category.summary.part,
-                "mixed": _mixed(category),
-                "predicted": words(category.label),
-                "title": words(category.title),
-                "formula": words(category.description),
-                "english": words(category.english),
-                "note": _note(category.english, category),
-                "short": None if category.short == category.english else words(category.short),
-                "short_note": _note(category.short, category),
-                "lead": _lead(category, beside=category.number in siblings),
-                "paper": words(sentence(category.branches, subject.schema, missing, style="paper")),
-                "headline": None if category.headline is None else words(category.headline),
-                "beside": siblings.get(category.number),
-                "shared": _shared(category, numbered[siblings[category.number]], subject, missing)
-                if category.number in siblings
-                else None,
-                "figures": words(f"{category.label}: {sure.text}" if _mixed(category) else sure.text),
-                "doubt": _doubt(category),
-                "apart": _apart(category, subject, missing),
-                "records": len(category.positions),
-                "coverage": number(category.coverage),
-                "support": category.summary.support,
-                "wrong": None if subject.labels is None else int(subject.wrong[category.positions].sum()),
-                "sure": _measure(sure),
-                "values": _values(sure),
-                "columns": [gallery.column(name) for name in columns],
-                "typical": [record for record in some.typical if record in shown],
-                "borderline": [record for record in some.borderline if record in shown],
-                "exceptions": [record for record in some.exceptions if record in shown],
-                "pooled": some.pooled,
-                "measured": some.measured,
-            }
-        )
-    return entries
-
-
-def _siblings(categories: Sequence[Category]) -> dict[int, int]:
-    """Return the number of each category's sibling, if they are told together."""
-    pairs = [group for group in grouped(categories) if len(group) == 2]
-    return {one.number: other.number for pair in pairs for one, other in (pair, reversed(pair))}
-
-
-def _mixed(category: Category) -> tuple[int, ...]:
-    """Return the parts of the target that a mixed category is called by, the predicted one first; none if it is not
-    mixed."""
-    leading: tuple[int, ...] = getattr(category.summary, "leading", ())
-    return leading if len(leading) > 1 else ()
-
-
-def _lead(category: Category, *, beside: bool) -> str | None:
-    """Return the headline of a card; None if it is another of its sentences, or is one with other digits."""
-    shown = [category.apart] if beside else [category.english, category.short, category.apart]
-    told = category.told.without_what_is_shared if beside else category.told
-    headline = told.without_repeats(*shown).headline
-    return None if headline is None or any(map(told.is_headline, shown)) else words(headline)
-
-
-def _note(said: str, *categories: Category) -> str | None:
-    """What stands behind a sentence: the figures of the headline if it is that, or else how often its conditions occur
-    among the members of categories; None where that is in all.
-    """
-    if len(categories) == 1 and categories[0].told.is_headline(said):
-        return str(categories[0].headline).removeprefix(said)
-    found = [category.occurs[said] for category in categories if said in category.occurs]
-    if len(found) < len(categories):
-        return None
-    return reduce(Occurrence.__add__, found).beside("its" if len(categories) == 1 else "their") or None
-
-
-def _shared(category: Category, sibling: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
-    """What is true of a category and of its sibling, in every form of telling."""
-    told = _told(category.shared, category.branches[:-1], subject, missing)
-    note, together = _note(category.shared, category), _note(category.shared, category, sibling)
-    return {**told, "note": note, "together": together}
-
-
-def _apart(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None] | None:
-    """What sets a category apart, where that is more than the answer to its last question: of how many of its records
-    it is unknown, or in how many its condition occurs.
-    """
-    if not category.branches:
-        return None
-    doubt, note = category.open[-1], _note(category.apart, category)
-    if note is None and not any(category.open):
-        return None
-    said = category.apart if doubt is None else f"{category.apart} ({doubt})"
-    return {**_told(said, category.branches[-1:], subject, missing), "note": note}
-
-
-def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: Container[str]) -> dict[str, str]:
-    """Return the answers on some branches in every form of telling."""
-    return {
-        "english": words(english),
-        "paper": words(sentence(branches, subject.schema, missing, style="paper")),
-        "formula": words(conjunction(signed(branches))),
-    }
-
-
-def _doubt(category: Category) -> str | None:
-    """Of how many of its records an answer on the way is unknown; None if of none."""
-    if not category.unknown:
-        return None
-    records = counted(len(category.positions), "record")
-    return f"Missing values leave answers open for {category.unknown:,} of these {records}."
-
-
-def _measure(sure: Sureness) -> dict[str, Any]:
-    """How sure a category is, as its card tells it."""
-    found = sure.measure()._asdict()
-    bar = None if found["bar"] is None else [number(place) for place in found["bar"]]
-    told = {name: words(text) for name, text in found.items() if isinstance(text, str)}
-    return {**found, **told, "size": number(found["size"]), "bar": bar}
-
-
-def _values(sure: Sureness) -> dict[str, Any]:
-    """Return the same as numbers, for a table, by the names of its columns; how many records there are it tells
-    anyway."""
-    told = sure.exported().items()
-    found = {name: value for name, value in told if name != "support" and not isinstance(value, list)}
-    return {name: number(value) if isinstance(value, float) else value for name, value in found.items()}
-
-
-def _gains(subject: Subject) -> dict[int, dict[str, float]]:
-    """Return for each category how much the branches on its path that mention a column lowered the fitness."""
-    found: dict[int, dict[str, float]] = {}
-    above: dict[int, dict[str, float]] = {-1: {}}
-    for spot in spots(subject.tree):
-        sums = dict(above[spot.parent])
-        if isinstance(spot.node, Leaf):
-            found[spot.row] = sums
-            continue
-        for name in spot.node.formula.expression.attributes():
-            sums[name] = sums.get(name, 0.0) + max(spot.node.gain, 0.0)
-        above[spot.place] = sums
-    return found
-
-
-# ---- The assembled page: data in one block, style and script allowed by their hashes, nothing loaded from elsewhere.
 
 STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
 SCRIPTS = (

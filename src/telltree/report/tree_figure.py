@@ -11,7 +11,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 from telltree.errors import SettingsError
 from telltree.explain import Style
 from telltree.panel import Panel
-from telltree.report.record_figure import Wording, voice
+from telltree.report.figure_wording import Wording, formula_wording
 from telltree.report.style import (
     BODY,
     BOLD,
@@ -182,9 +182,9 @@ def plot_tree(
     if y is not None and panel is None:
         raise SettingsError("labels y were given without the panel that they belong to")
     way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
-    speaks = voice(tree, panel, text, digits, style)
+    wording = formula_wording(tree, panel, text, digits, style)
     seen = census(tree, panel, y)
-    root = deal(tree, seen, lambda node: speaks.formula(node.formula.expression), _TEXT[way])
+    root = deal(tree, seen, lambda node: wording.formula(node.formula.expression), _TEXT[way])
     return _draw(root, seen.parts, way, ax)
 
 
