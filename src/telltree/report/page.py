@@ -19,8 +19,8 @@ from telltree.files import would_replace, write_whole
 from telltree.panel import Panel
 from telltree.panel.dates import FITTING, larger_units, longest
 from telltree.report.cards import cards
-from telltree.report.overview import facts_of
 from telltree.report.examples import all_members, columns_of
+from telltree.report.overview import facts_of
 from telltree.report.records import MOST_BYTES, Gallery, chosen_records, listing, records_view
 from telltree.report.subject import Subject, subject_of, words
 from telltree.report.tree_view import tree_view
