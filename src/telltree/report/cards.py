@@ -19,7 +19,7 @@ from telltree.tree.tree import Branch, Leaf
 def cards(
     subject: Subject, gallery: Gallery, members: Sequence[Members], shown: Container[int]
 ) -> list[dict[str, Any]]:
-    """Return one entry per category, for the page; only members that are `shown`."""
+    """Return one entry per category, for the page, with those of its example members that are `shown`."""
     leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
     gains, missing = _gains(subject), missing_columns(subject.tree, subject.known)
     siblings, numbered = _siblings(subject.categories), {category.number: category for category in subject.categories}
@@ -68,20 +68,19 @@ def cards(
 
 
 def _siblings(categories: Sequence[Category]) -> dict[int, int]:
-    """Return the number of each category's sibling, if they are told together."""
+    """Return the number of each category's sibling, if they are shown together."""
     pairs = [group for group in grouped(categories) if len(group) == 2]
     return {one.number: other.number for pair in pairs for one, other in (pair, reversed(pair))}
 
 
 def _mixed(category: Category) -> tuple[int, ...]:
-    """Return the parts of the target that a mixed category is called by, the predicted one first; none if it is not
-    mixed."""
+    """Return the parts of the target that name a mixed category, the predicted one first; none if it is not mixed."""
     leading: tuple[int, ...] = getattr(category.summary, "leading", ())
     return leading if len(leading) > 1 else ()
 
 
 def _lead(category: Category, *, beside: bool) -> str | None:
-    """Return the headline of a card; None if it is another of its sentences, or is one with other digits."""
+    """Return the headline of a card; None if it is another of its sentences, or one with other digits."""
     shown = [category.apart] if beside else [category.english, category.short, category.apart]
     told = category.told.without_what_is_shared if beside else category.told
     headline = told.without_repeats(*shown).headline
@@ -89,8 +88,10 @@ def _lead(category: Category, *, beside: bool) -> str | None:
 
 
 def _note(said: str, *categories: Category) -> str | None:
-    """What stands behind a sentence: the figures of the headline if it is that, or else how often its conditions occur
-    among the members of categories; None where that is in all.
+    """Return a note behind a sentence; None if there is none.
+
+    For the headline, that is its figures; else how often the sentence's conditions occur among the members of
+    categories, unless they occur in all.
     """
     if len(categories) == 1 and categories[0].told.is_headline(said):
         return str(categories[0].headline).removeprefix(said)
@@ -101,15 +102,16 @@ def _note(said: str, *categories: Category) -> str | None:
 
 
 def _shared(category: Category, sibling: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
-    """What is true of a category and of its sibling, in every form of telling."""
+    """Return the description that a category shares with its sibling, in every style."""
     told = _told(category.shared, category.branches[:-1], subject, missing)
     note, together = _note(category.shared, category), _note(category.shared, category, sibling)
     return {**told, "note": note, "together": together}
 
 
 def _apart(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None] | None:
-    """What sets a category apart, where that is more than the answer to its last question: of how many of its records
-    it is unknown, or in how many its condition occurs.
+    """Return the description that sets a category apart, in every style.
+
+    None if it is just the answer to its last question: no answer is unknown, and its condition occurs in all records.
     """
     if not category.branches:
         return None
@@ -121,7 +123,7 @@ def _apart(category: Category, subject: Subject, missing: Container[str]) -> dic
 
 
 def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: Container[str]) -> dict[str, str]:
-    """Return the answers on some branches in every form of telling."""
+    """Return the answers on some branches in every style."""
     return {
         "english": words(english),
         "paper": words(sentence(branches, subject.schema, missing, style="paper")),
@@ -130,7 +132,7 @@ def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: C
 
 
 def _doubt(category: Category) -> str | None:
-    """Of how many of its records an answer on the way is unknown; None if of none."""
+    """Return a sentence about the records with an unknown answer on their path; None if there are none."""
     if not category.unknown:
         return None
     records = counted(len(category.positions), "record")
@@ -138,7 +140,7 @@ def _doubt(category: Category) -> str | None:
 
 
 def _measure(sure: Sureness) -> dict[str, Any]:
-    """How sure a category is, as its card tells it."""
+    """Return the certainty of a category, as its card shows it."""
     found = sure.measure()._asdict()
     bar = None if found["bar"] is None else [number(place) for place in found["bar"]]
     told = {name: words(text) for name, text in found.items() if isinstance(text, str)}
@@ -146,15 +148,15 @@ def _measure(sure: Sureness) -> dict[str, Any]:
 
 
 def _values(sure: Sureness) -> dict[str, Any]:
-    """Return the same as numbers, for a table, by the names of its columns; how many records there are it tells
-    anyway."""
+    """Return the same as numbers, for a table, by the names of its columns; without the number of records."""
     told = sure.exported().items()
     found = {name: value for name, value in told if name != "support" and not isinstance(value, list)}
     return {name: number(value) if isinstance(value, float) else value for name, value in found.items()}
 
 
 def _gains(subject: Subject) -> dict[int, dict[str, float]]:
-    """Return for each category how much the branches on its path that mention a column lowered the fitness."""
+    """Return for each category the decrease of fitness by the branches on its path, by the columns that they
+    mention."""
     found: dict[int, dict[str, float]] = {}
     above: dict[int, dict[str, float]] = {-1: {}}
     for spot in spots(subject.tree):

@@ -78,7 +78,7 @@ class _Members(NamedTuple):
     clocks: Clocks
     looks: list[int]
     own: int
-    """The look of what the category predicts, whose lines are not broken."""
+    """The style number of the predicted part, whose lines are not dashed."""
     branches: tuple[Branch, ...]
     decisive: list[NDArray[np.int64]]
 
@@ -103,8 +103,8 @@ def plot_category(
 
     There is a pane for each signal that the category's formulas mention: real ones as lines over each other, coloured
     by their labels `y` if these are given, with a dashed line at each threshold; Boolean and categorical ones with a
-    row for each member, in the panel's order. Markers show where each member decided each formula, measured over
-    `reference` as `decisive_step` does. Records that have no moment in common are counted each from its own start.
+    row for each member, in the panel's order. Markers show the decisive step of each formula in each member, measured
+    over `reference` as `decisive_step` does. Records that have no moment in common are counted each from its own start.
     `style="paper"` is the paper's English, without headlines.
     """
     require_whole("most", most, 1)
@@ -167,7 +167,7 @@ def _frame(
 
 
 def _key_height(schema: Schema, pane: Pane) -> float:
-    """How high the key of a Boolean or categorical column's values may be."""
+    """Return the height that the key of a Boolean or categorical column may take."""
     assert pane.column is not None
     return 0.14 * min(_MOST_LEVELS + 1, len(schema[pane.column].levels) + 2)
 
@@ -199,8 +199,7 @@ def _draw_pane(ax: Axes, pane: Pane, members: _Members, wording: FormulaWording)
 
 
 def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[NDArray[Any]] | None) -> None:
-    """Return a marker at each member's decisive step: on its line, in its row, or at the bottom if its value is no
-    number."""
+    """Mark each member's decisive step: on its line, in its row, or at the bottom if its value is no number."""
     on: list[tuple[float, float]] = []
     floor: list[tuple[float, float]] = []
     rows = len(members.records)
@@ -216,7 +215,7 @@ def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[ND
 
 
 def _name_levels(ax: Axes, schema: Schema, column: str, fill: dict[int, Any], values: Sequence[NDArray[Any]]) -> None:
-    """Return a key of the rows' colours, to their right."""
+    """Put a key of the rows' colours to their right."""
     codes = sorted({int(code) for one in values for code in np.unique(one)}, key=lambda code: (code < 0, code))
     names = code_names(schema, column)
     if schema[column].type is ColumnType.BOOLEAN:
@@ -263,10 +262,10 @@ def plot_collage(
 
     `categories` are those of a tree among the panel's records, or given ones, whose positions are in `panel`. `draw` is
     called with axes, the panel and the position of a record, and draws it; by default the real columns that the
-    formulas mention most are drawn, each scaled to its range. `only_label` takes the categories of that label alone.
-    With labels `y`, counts are shown, and members whose label differs from their category's are marked. Above each row
-    stands its formula or, in English, its headline or what is true of it; `text=None` leaves that out.
-    `style="paper"` is the paper's English, without headlines.
+    formulas mention most are drawn, each scaled to its range. `only_label` selects the categories of that label. With
+    labels `y`, counts are shown, and members whose label differs from their category's are marked. Above each row
+    stands its formula or, in English, its headline or its description; `text=None` leaves that out. `style="paper"` is
+    the paper's English, without headlines.
     """
     require_whole("columns", columns, 1)
     known = panel
@@ -285,7 +284,7 @@ def plot_collage(
 
 
 def _chosen(categories: Sequence[Category], panel: Panel, only_label: Any) -> list[Category]:
-    """Return the categories to draw; a DataError if there are none."""
+    """Return the categories to draw; DataError if there are none."""
     named = [c for c in categories if only_label is None or c.label == only_label]
     if categories and not named:
         known = ", ".join(dict.fromkeys(repr(c.label) for c in categories))
@@ -311,7 +310,7 @@ def _assemble(
     wording: FormulaWording | None,
     key: float = 0.0,
 ) -> tuple[Figure, float]:
-    """Return the figure, and where in it a key may be placed."""
+    """Return the figure, and the height at which a key may be placed."""
     columns = min(columns, max(len(c.positions) for c in chosen))
     step = _CELL + (_GAP if isinstance(draw, _Sketch) else _GAP_WITH_NUMBERS)
     first = _MARGIN + step - _CELL - _GAP
@@ -348,7 +347,7 @@ def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any
 
 
 def _name(ax: Axes, panel: Panel, record: int, others: Mapping[int, Any]) -> None:
-    """Return the record's id above its picture, and its label where the name of the category does not tell it."""
+    """Write the record's id above its picture, and its label where the name of the category does not tell it."""
     words, other = str(panel.ids[record]), record in others
     if other:
         words += f" ({others[record]})"
@@ -364,7 +363,7 @@ def _name(ax: Axes, panel: Panel, record: int, others: Mapping[int, Any]) -> Non
 
 @dataclass(frozen=True)
 class _Sketch:
-    """Draws a few columns of a record, each scaled to its range; or as bands, if no real ones matter."""
+    """Draws a few columns of a record, each scaled to its range; or one as a band, if no real ones are mentioned."""
 
     schema: Schema
     names: tuple[str, ...]
@@ -372,9 +371,9 @@ class _Sketch:
     """The ranges of real columns; empty if bands are drawn."""
     limits: tuple[float, float]
     across: str
-    """What the horizontal axis is."""
+    """The name of the horizontal axis."""
     factor: float
-    """What times are divided by."""
+    """The divisor of times."""
 
     def __call__(self, ax: Axes, panel: Panel, record: int) -> None:
         at = clock(panel, record)
@@ -392,7 +391,7 @@ class _Sketch:
         ax.set(yticks=[], xlim=self.limits)
 
     def name(self, figure: Figure, top: float) -> None:
-        """Say which columns are drawn, and what range the pictures cover."""
+        """Write the names of the drawn columns, and the range of the pictures."""
         handles = [stroke(number) for number in range(len(self.ranges))]
         spans = [f", {low:.4g} to {high:.4g}" for low, high in self.ranges]
         units = [f" {self.schema[name].unit}" if self.schema[name].unit else "" for name in self.names]
@@ -407,7 +406,7 @@ class _Sketch:
 
 
 def _sketch(chosen: Sequence[Category], panel: Panel, columns: int) -> _Sketch:
-    """What to draw: the columns that most branches mention, only real ones if there are any."""
+    """Choose the columns that most branches mention, only real ones if there are any."""
     uses = Counter(name for c in chosen for f, _ in c.branches for name in f.expression.attributes())
     names = [name for name, _ in uses.most_common()] or list(panel.schema.names[:1])
     real = [name for name in names if panel.schema[name].type is ColumnType.REAL][:_MOST_SKETCHED]

@@ -67,14 +67,14 @@ _WIDE, _TALL = 7.2, 5.4  # inches
 
 
 class _Flight(NamedTuple):
-    """What to draw of one aircraft."""
+    """The data of one aircraft to draw."""
 
     number: int
     at: NDArray[np.float64]
     values: NDArray[np.float64]
     advisory: NDArray[np.int64]
     names: tuple[str, ...]
-    """Of the codes of advisories."""
+    """The names of the codes of advisories."""
     phase: NDArray[Any]
 
     def colour(self, code: int) -> str:
@@ -84,7 +84,7 @@ class _Flight(NamedTuple):
         return _COLOURS.get(reduce(lambda name, part: name.replace(part, ""), _VARIANTS, self.names[code]), QUIET)
 
     def changes(self) -> Iterator[tuple[int, str]]:
-        """Yield the steps at which the advisory changes, and to what; no advisory at the start is not a change."""
+        """Yield the steps at which the advisory changes, and the new one; no advisory at the start is not a change."""
         for start, _, code in runs(self.advisory):
             if code >= 0 and (start or self.names[code] != _CLEAR):
                 yield start, self.names[code]
@@ -100,10 +100,10 @@ def plot_encounter(
 ) -> Figure:
     """Draw one encounter, given by its position in the panel, with everything annotated.
 
-    Against time, the altitude or vertical rate of both aircraft, whose numbers stand at both ends. Lines are blue where
-    there is no advisory, and of the advisory's colour where there is one; words say where it changes. A dash marks a
-    pilot's response delay, an asterisk that the pilot is following the advisory, and a ring the first moment of a near
-    mid-air collision, where the panel has a column `nmac`. A caption stands below, unless the axes are given.
+    The altitude or vertical rate of both aircraft is drawn against time, with their numbers at both ends. Lines are
+    blue where there is no advisory, else of the advisory's colour; words mark its changes. A dash marks a pilot's
+    response delay, an asterisk that the pilot is following the advisory, and a ring the first moment of a near mid-air
+    collision, where the panel has a column `nmac`. A caption stands below, unless the axes are given.
     """
     flights = _flights(panel, record, show)
     own = ax is None
@@ -126,7 +126,7 @@ def plot_encounter(
 
 
 def draw_encounter(ax: Axes, panel: Panel, record: int) -> None:
-    """Draw the altitudes of both aircraft against time, coloured by advisory; for collages.
+    """Draw the altitudes of both aircraft against time, coloured by advisory, for collages.
 
     `plot_collage(tree, panel, y, draw=draw_encounter, only_label="NMAC")`.
     """
@@ -155,7 +155,7 @@ def _flights(panel: Panel, record: int, show: str) -> list[_Flight]:
 
 
 def _draw(ax: Axes, flight: _Flight, thick: float) -> None:
-    """Return the line in parts, each up to the start of the next, with a dot at its start."""
+    """Draw the line in parts, each up to the start of the next, with a dot at its start."""
     for start, stop, code in runs(flight.advisory):
         part = slice(start, min(stop + 1, len(flight.at)))
         looks: Looks = {"color": flight.colour(code), "linewidth": thick, "solid_capstyle": "round"}
@@ -163,7 +163,7 @@ def _draw(ax: Axes, flight: _Flight, thick: float) -> None:
 
 
 def _number(ax: Axes, flights: list[_Flight], size: float) -> None:
-    """Return the aircraft's numbers at both ends of their lines, without overlap. Call it after setting the limits."""
+    """Write the aircraft's numbers at both ends of their lines, without overlap. Call it after setting the limits."""
     flown = [(flight, np.flatnonzero(np.isfinite(flight.values))) for flight in flights]
     inch = float(np.diff(ax.get_ylim())[0]) / inches_of(ax)[1]
     for end, side in ((0, "right"), (-1, "left")):
@@ -184,7 +184,7 @@ def _mark(ax: Axes, flight: _Flight) -> None:
 
 
 def _mark_nmac(ax: Axes, panel: Panel, record: int, flights: list[_Flight]) -> bool:
-    """Put rings where the aircraft are first too close; returns whether they ever are."""
+    """Put rings where the aircraft are first too close; return True if they ever are."""
     if "nmac" not in panel.schema or not (panel.values("nmac", record) == 1).any():
         return False
     first = int(np.argmax(panel.values("nmac", record) == 1))

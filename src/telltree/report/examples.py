@@ -28,15 +28,15 @@ class Members:
     borderline: tuple[int, ...]
     """Members that came nearest to another category; none is an exception."""
     exceptions: tuple[int, ...]
-    """Members whose label is none of those that the category is called by."""
+    """Members whose label is none of those in the name of the category."""
     pooled: int
-    """How many members the typical ones were chosen from."""
+    """The number of members that the typical ones were chosen from."""
     measured: int
-    """How many members the borderline ones were chosen from."""
+    """The number of members that the borderline ones were chosen from."""
 
 
 def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
-    """Return for each category up to `most` members of each sort fewer of small ones; the same seed selects the
+    """Return for each category up to `most` members of each kind, fewer of small ones; a seed always selects the
     same."""
     names = {name for category in subject.categories for name in columns_of(category)}
     reals = (name for name in names if subject.known.schema[name].type is ColumnType.REAL)
@@ -76,15 +76,18 @@ def columns_of(category: Category) -> tuple[str, ...]:
 
 
 def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
-    """Return the smallest absolute margin of each record on the way to its category."""
+    """Return the smallest absolute robustness of each record on its path."""
     evidence = {node.formula: found for node, found in zip(subject.tree.nodes, subject.evidence, strict=True)}
     asked = [np.abs(evidence[formula].robustness[positions]) for formula, _ in category.branches]
     return np.min(asked, axis=0) if asked else np.full(len(positions), np.inf)
 
 
 def medoids(apart: Floats, most: int, taken: NDArray[np.bool_] | None = None) -> Ints:
-    """Return records (as indices) that represent all: first the one nearest to all others, then, one by one, those that
-    most reduce the distance of the records to their nearest representative. Those `taken` already represent none."""
+    """Return representative records, as indices.
+
+    The first is nearest to all others; then, one by one, those follow that most reduce the distance of the records to
+    their nearest representative. Those `taken` cannot be chosen.
+    """
     chosen: list[int] = []
     free = np.ones(len(apart), np.bool_) if taken is None else ~taken
     nearest = np.full(len(apart), np.inf)
@@ -99,7 +102,7 @@ def medoids(apart: Floats, most: int, taken: NDArray[np.bool_] | None = None) ->
 
 
 def distances(panel: Panel, columns: Sequence[str], spreads: Mapping[str, float], positions: Ints) -> Floats:
-    """How far records are from each other: the sum over columns of the mean over 32 points spread over each record.
+    """Return the distances of records: the sum over columns of the mean over 32 points spread over each record.
 
     Reals: the absolute difference in standard deviations (`spreads`), at most 4; others, and where either value is
     missing: 1 if they differ, else 0.

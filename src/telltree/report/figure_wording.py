@@ -1,4 +1,4 @@
-"""The words of figures: formulas as they are written, or in English, with so many digits."""
+"""The words of figures: formulas as they are written, or in English, with a number of digits."""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ Wording = Literal["formula", "english"]
 
 
 class FormulaWording(NamedTuple):
-    """How a figure words formulas: as they are written, or in English, and with how many digits."""
+    """The wording of formulas in a figure: as they are written, or in English, and the number of digits."""
 
     schema: Schema
     text: Wording
@@ -39,7 +39,7 @@ class FormulaWording(NamedTuple):
     style: Style = "plain"
 
     def formula(self, e: Expression) -> str:
-        """Return one formula."""
+        """Return the words of one formula."""
         e = rounded(e, self.digits)
         if self.text == "formula":
             return str(e)
@@ -65,12 +65,14 @@ class FormulaWording(NamedTuple):
         return UnsureBranch(replace(branch.node, formula=asked, unknown=replace(branch.node.unknown, said=said)), truth)
 
     def caption(self, category: Category) -> str:
-        """What is true of a category: in plain English its headline, if it has one, else all branches on its path."""
+        """Return the caption of a category: in plain English its headline, if it has one, else all branches on its
+        path.
+        """
         spoken = category.headline if (self.text, self.style) == ("english", "plain") else None
         return self.path(category.branches) if spoken is None else with_small_pictures(spoken)
 
     def signal(self, pane: Pane) -> str:
-        """What a pane shows, with its unit."""
+        """Return the name of a pane's signal, with its unit."""
         if pane.column is None:
             if self.text == "formula":
                 return self.formula(pane.signal)
@@ -83,7 +85,7 @@ class FormulaWording(NamedTuple):
 def formula_wording(
     known: Schema | Tree, panel: Panel | None, text: str, digits: int | None, style: Style
 ) -> FormulaWording:
-    """How to speak of formulas over the columns of a schema or a tree.
+    """Return the wording of formulas over the columns of a schema or a tree.
 
     Missing values are mentioned only for columns that miss some in the panel; without a panel, for those that did when
     the tree was learned.
@@ -103,6 +105,6 @@ def formula_wording(
 
 
 def size_text(category: Category) -> str:
-    """How many members a category has, and what they are: `43 records, calm: 3, storm: 40`."""
+    """Return the number of a category's members, and their labels: `43 records, calm: 3, storm: 40`."""
     size = ", ".join(filter(None, [counted(len(category.positions), "record"), category.sureness.mixed]))
     return "; ".join(filter(None, [size, category.sureness.remark]))

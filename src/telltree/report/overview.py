@@ -1,4 +1,4 @@
-"""The overview: what was learned, from what, how well, and by which search."""
+"""The overview: what was learned, from which records, its scores, and the search."""
 
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -53,35 +53,35 @@ class Size:
     words: int
     score: TreeScore | None
     worth: float | None
-    """The bits of labels that its least worthy branch saves, for each bit that it takes to say."""
+    """The bits of labels that its least worthy branch saves, for each bit of its formula."""
     own: bool
-    """Whether it is the tree of the report."""
+    """True for the tree of the report."""
 
 
 @dataclass(frozen=True)
 class SizeTable:
-    """The trees of a front, or some of them: the smallest, the largest and the report's own among them."""
+    """The trees of a pruning path, or some of them: the smallest, the largest and the report's own among them."""
 
     rows: tuple[Size, ...]
     more: int
-    """How many between them are left out."""
+    """The number of trees that are left out between them."""
     remarks: list[str]
-    """How the report's own tree was judged, if questions were cut from it afterwards."""
+    """A remark if questions were cut from the report's own tree after it was judged."""
 
     @property
     def scored(self) -> bool:
-        """Whether the trees were cross-validated."""
+        """True if the trees were cross-validated."""
         return all(row.score is not None for row in self.rows)
 
     @property
     def balanced(self) -> bool:
-        """Whether it is known by what they were compared, which files of an older telltree do not say."""
+        """True if they were compared by balanced accuracy, which files of an older telltree do not have."""
         return all(row.score is not None and row.score.balanced and row.score.behind for row in self.rows)
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """The accuracy on held-out records of trees like that of the report, weighted if records had weights."""
+    """The accuracy of trees like that of the report on held-out records, weighted if records had weights."""
 
     share: float
     error: float
@@ -92,11 +92,11 @@ class Unseen:
     baseline: float
     """The share of the most common class."""
     folds: str
-    """How many folds, if known."""
+    """The number of folds, if known."""
 
     @property
     def rows(self) -> dict[str, str]:
-        """What is known of it, by the names that scores of classes have."""
+        """The known figures, by the names that scores of classes have."""
         return {
             "Records": f"{self.records:,}",
             "Accuracy": percent(self.share),
@@ -106,7 +106,7 @@ class Unseen:
 
 
 def sizes_of(subject: Subject) -> tuple[SizeTable | None, Unseen | None]:
-    """Return the trees to choose from, if there are several, and how well the report's own does, if known."""
+    """Return the trees of other sizes, if there are several, and the accuracy of the report's own, if known."""
     pruning_path = getattr(subject.fitted, "pruning_path_", None)
     if not isinstance(pruning_path, PruningPath):
         return None, None
@@ -154,12 +154,12 @@ class ColumnFact:
     share: float
     """The share of missing values."""
     use: str
-    """Whether the tree asks about it, and if it was left out, why."""
+    """"in the tree", or the reason why the column was left out."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the overview says."""
+    """The content of the overview."""
 
     records: int
     steps: str
@@ -169,16 +169,16 @@ class Facts:
     depth: int
     terminals: float
     same_records: bool
-    """Whether as many records of each part are shown as the tree was learned from."""
+    """True if as many records of each part are shown as the tree was learned from."""
     learned_from: int
     purpose: str
-    """What the tree is for."""
+    """The purpose of the tree."""
     parts: tuple[tuple[str, int], ...]
-    """Name, and records among those shown, or without labels those learned from."""
+    """Names, and records among those shown, or without labels among those learned from."""
     strangers: tuple[str, ...]
     """Labels that the tree has never seen."""
     glossary: tuple[tuple[str, str], ...]
-    """What the words mean that are said of the target."""
+    """The meaning of the words that describe the target."""
     given: TargetScores | None
     held_out: TargetScores | None
     unseen: Unseen | None
@@ -193,7 +193,7 @@ class Facts:
     grammar: str | None
     interrupted: bool
     weighted: bool
-    """Whether classes or records were given weights in training."""
+    """True if classes or records had weights in training."""
 
 
 def facts_of(subject: Subject, held_out: Any) -> Facts:
@@ -249,14 +249,14 @@ def _kinds(subject: Subject) -> str:
 
 
 def _left_out(subject: Subject) -> dict[str, str]:
-    """What the grammar left out, or what a generic grammar would have left out of these records."""
+    """Return the columns that the grammar left out, or that a generic grammar would leave out of these records."""
     grammar = getattr(subject.fitted, "grammar_", None)
     found: dict[str, str] = unusable(subject.panel) if grammar is None else dict(grammar.left_out)
     return found
 
 
 def _columns(subject: Subject) -> list[ColumnFact]:
-    """Return the columns that the tree asks about, then the others."""
+    """Return the columns that the tree mentions, then the others."""
     asked = {name for node in subject.tree.nodes for name in node.formula.expression.attributes()}
     left_out, missing = _left_out(subject), subject.panel.missing()
     rows = []
@@ -277,7 +277,7 @@ def _columns(subject: Subject) -> list[ColumnFact]:
 
 
 def _search(fitted: Any) -> list[tuple[str, str]]:
-    """How a classifier searched for its formulas; nothing that would differ in another fit."""
+    """Return how a classifier searched for its formulas; nothing that would differ in another fit."""
     found = getattr(fitted, "searches_", None)
     rows: list[tuple[str, str]] = []
     if fitted is None:

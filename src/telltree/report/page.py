@@ -49,7 +49,7 @@ def write_report(
     examples: int = 4,
     style: Style = "plain",
 ) -> Path:
-    """Write the report of a tree, or of a fitted classifier, as one HTML file that works offline; returns its path.
+    """Write the report of a tree, or of a fitted classifier, as one HTML file that works offline; return its path.
 
     The other arguments are those of `report_html`. A file that exists is only replaced with `overwrite=True`; the path
     is checked before the work starts, and the file is written whole or not at all.
@@ -81,13 +81,13 @@ def report_html(
     """Return the report as the text of one HTML page. The same arguments give the same text.
 
     panel, y: the records to show and their labels, usually those the tree was learned from; without labels (None) the
-    page cannot say how well the tree does. Margins are measured in the standard deviations of training that a
-    classifier keeps, or else in those of these records.
-    title: a heading; by default it says how many categories there are.
-    held_out: a panel and labels that were kept back, to tell how well the tree does on records it has not seen.
-    seed: which records are drawn where there are too many to show all.
+    page has no scores. Margins are measured in the standard deviations of training that a classifier keeps, or else in
+    those of these records.
+    title: a heading; by default the number of categories.
+    held_out: a panel and labels that were kept back, for scores on records that the tree has not seen.
+    seed: selects the records that are drawn where there are too many to show all.
     examples: how many typical, borderline and wrongly classified members of each category to show.
-    style: of the English that the page shows first, that of `telltree.explain.english`; its reader can change it.
+    style: that of the English shown first, see `telltree.explain.english`; readers can change it.
     """
     check_style(style)
     require_whole("examples", examples, 1)
@@ -142,7 +142,7 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
 
 
 def _target(subject: Subject) -> dict[str, Any]:
-    """What the tree tells: what its parts are called, and the labels, and in which parts they are, if they differ."""
+    """Return the names of the target's parts, and the labels with their parts if these differ."""
     target, labels = subject.target, subject.labels
     names, parts = (None, None) if labels is None else (labels.named()[0], labels.parts_of_named())
     return {
@@ -154,13 +154,13 @@ def _target(subject: Subject) -> dict[str, Any]:
 
 
 def _scale(unit: str | None) -> dict[str, Any]:
-    """Return the other units in which times may be told, as in `clock`."""
+    """Return the units in which times may be shown."""
     units = larger_units(unit)
     return {"units": [list(pair) for pair in units], "longest": longest(unit) if units else 0, "fitting": FITTING}
 
 
 def _room(subject: Subject, others: list[Any]) -> int:
-    """How many bytes are left for records, given the rest of the page; cards and the overview contain sentences."""
+    """Return the bytes left for records, given the rest of the page; cards and the overview contain sentences."""
     told = ((c.english, c.short, c.headline or "", c.description, sentence(c.branches, subject.schema, style="paper"))
             for c in subject.categories)  # fmt: skip
     said = sum(len(words("".join(texts)).encode()) for texts in told)
@@ -168,7 +168,7 @@ def _room(subject: Subject, others: list[Any]) -> int:
 
 
 def data_block(data: Any) -> str:
-    """JSON that cannot end its script element, whatever text it holds."""
+    """Return JSON that cannot end its script element, whatever text it holds."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escaped in _ESCAPED.items():
         text = text.replace(character, escaped)

@@ -1,4 +1,4 @@
-"""The figure of one record: its columns against time, and below them where each formula on its path held."""
+"""The figure of one record: its columns against time, and below them the truth of each formula on its path."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -68,7 +68,7 @@ _MOST_PANES, _KEYS_A_LINE = 16, 5
 
 
 class Held(NamedTuple):
-    """A part of a branch's formula, in one record."""
+    """A part of a branch's formula in one record."""
 
     branch: int
     """The number of the branch on the path, from 1."""
@@ -76,13 +76,13 @@ class Held(NamedTuple):
     steps: NDArray[np.bool_]
     """The steps at which the operand of F or G, or what is counted, is true."""
     true: bool
-    """Whether the part is true of the record."""
+    """True if the part is true of the record."""
     decisive: int
     """The step that decided the branch."""
     told: str = ""
-    """At how many steps it is true, and how many are required; empty if nothing is counted."""
+    """The number of steps at which it is true, and the required number; empty if nothing is counted."""
     which: Expression | None = None
-    """Which count, if the part has several."""
+    """The count, if the part has several."""
 
 
 class _NamedRun(NamedTuple):
@@ -93,7 +93,7 @@ class _NamedRun(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """A pane, and all that is drawn in it."""
+    """A pane, and everything drawn in it."""
 
     pane: Pane
     words: str
@@ -116,14 +116,14 @@ def plot_record(
     style: Style = "plain",
     reference: Panel | None = None,
 ) -> Figure:
-    """Draw one record, given by its position in the panel, and why the tree put it where it did.
+    """Draw one record, given by its position in the panel, and why it is in its category.
 
     Real columns are lines, Boolean and categorical ones bands: those in `columns`, by default those that the formulas
-    on the record's way mention. Below, a band for each formula shows the steps at which the operand of F or G, or what
+    on the record's path mention. Below, a band for each formula shows the steps at which the operand of F or G, or what
     is counted, is true, and a diamond its decisive step, measured over `reference` as `decisive_step` does; dotted
-    lines carry those steps up to the columns. Beside a band stands whether the formula is true, and what was counted of
-    how many. `text="formula"` shows formulas and the names of columns instead of English; constants are shown with so
-    many significant `digits` (None: all). `style="paper"` is the paper's English.
+    lines carry those steps up to the columns. Beside a band stands its truth, and the count with the required number.
+    `text="formula"` shows formulas and the names of columns instead of English; constants are shown with so many
+    significant `digits` (None: all). `style="paper"` is the paper's English.
     """
     if not 0 <= record < len(panel):
         raise DataError(f"there is no record {record}: the panel has {len(panel)}, counted from 0")
@@ -160,12 +160,12 @@ def _label(row: Held, wording: FormulaWording) -> str:
 
 
 def _known(pane: Pane, tree: Tree) -> bool:
-    """Whether the tree knows what a pane shows; otherwise it is only a column of the panel."""
+    """Return True if the tree has the column of a pane; otherwise it is only a column of the panel."""
     return pane.column is None or pane.column in tree.schema
 
 
 def _panes(panel: Panel, branches: Sequence[Branch], columns: Iterable[str] | None) -> tuple[list[Pane], int]:
-    """What to draw, and how much is left out."""
+    """Return the panes to draw, and the number left out."""
     mentioned = panes(formula.expression for formula, _ in branches)
     if columns is None:
         return mentioned[:_MOST_PANES], max(0, len(mentioned) - _MOST_PANES)
@@ -233,8 +233,8 @@ def _draw_pane(ax: Axes, one: _Shown, at: NDArray[np.float64], digits: int | Non
 
 
 def _mark_pieces(ax: Axes, one: _Shown, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
-    """Return the steps that were compared with a shape, up to the decisive one; none where there are several of
-    them."""
+    """Mark the steps that were compared with a shapelet, up to the decisive one; none if there are several
+    shapelets."""
     looks: Looks = {"color": COLOURS[2], "linewidth": 5, "alpha": 0.4, "solid_capstyle": "round", "zorder": 2}
     for row in rows:
         steps = {len(e.shape.values) for e in row.part.walk() if e.head is DISTANCE and e.args[0] == one.pane.signal}
@@ -253,7 +253,7 @@ def _draw_held(ax: Axes, row: Held, at: NDArray[np.float64], words: str) -> None
 
 
 def _mark_moments(axes: Sequence[Axes], columns: int, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
-    """Return a line through all columns at each decisive step, with the numbers of the branches at the top."""
+    """Draw a line through all columns at each decisive step, with the numbers of the branches at the top."""
     moments: dict[int, dict[int, None]] = {}
     for row in rows:
         moments.setdefault(row.decisive, {})[row.branch] = None
@@ -286,7 +286,7 @@ def held(branches: Sequence[Branch], panel: Panel, record: int, reference: Panel
 
 
 def temporal(e: Expression) -> list[Expression]:
-    """Return the parts of a formula that look along time, without the connectives that join them."""
+    """Return the temporal parts of a formula, without the connectives that join them."""
     if isinstance(e.head, Operator) and e.type is Type.BOOLEAN and all(arg.type is Type.BOOLEAN for arg in e.args):
         return list(dict.fromkeys(part for arg in e.args for part in temporal(arg)))
     return [e]

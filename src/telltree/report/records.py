@@ -1,4 +1,4 @@
-"""The records that the page shows: their traces, their paths, and why each was chosen."""
+"""The records that the page shows: their traces and their decision paths."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ MOST_COLUMNS = 16  # of a record, beside those that its own way mentions
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """A column as the page knows it."""
+    """A column as the page encodes it."""
 
     name: str
     type: ColumnType
@@ -40,7 +40,7 @@ class ShownColumn:
 
 
 class Gallery:
-    """Encodes records; columns are numbered as they are met."""
+    """Encodes records; columns are numbered in the order of their first use."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject, self._schema = subject, subject.schema
@@ -65,7 +65,7 @@ class Gallery:
         return self._columns[name]
 
     def columns(self) -> list[dict[str, Any]]:
-        """What the page must know of the columns so far."""
+        """Return the facts that the page needs about the columns so far."""
         return [
             {
                 "name": words(name),
@@ -80,7 +80,7 @@ class Gallery:
     def encoded(
         self, records: Sequence[int], ways: Mapping[int, DecisionPath], mentioned: Sequence[Sequence[str]]
     ) -> Iterator[dict[str, Any]]:
-        """Yield each record: its place in the panel, its category and label, its clock, its columns and its way.
+        """Yield each record: its place in the panel, its category and label, its clock, its columns and its path.
 
         `mentioned` are the columns of each category.
         """
@@ -117,9 +117,9 @@ def _worth_showing(subject: Subject) -> list[str]:
 
 
 def chosen_records(subject: Subject, members: Sequence[Members], seed: int) -> list[int]:
-    """Return positions of records in the order in which they are shown, as long as there is room.
+    """Return the positions of records in the order in which they are shown, as long as there is room.
 
-    First examples, one category after the other in turn, so that each has some; then a random choice of the others.
+    First examples, taken in turn from all categories, so that each has some; then a random choice of the others.
     """
     ranks = (chain.from_iterable(zip_longest(some.typical, some.exceptions, some.borderline)) for some in members)
     examples = (record for rank in zip_longest(*ranks) for record in rank if record is not None)
@@ -163,12 +163,12 @@ def listing(subject: Subject, seed: int) -> dict[str, Any]:
 
 
 def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath]:
-    """Return for each record the turns from the root to its leaf.
+    """Return the branches of each record from the root to its leaf.
 
-    A turn has the `node` (its index in the tree) whether it `holds`, the decisive `step` and its `time` (and `date` if
-    times were dates), the absolute `margin` (None if infinite; `distance` says it in words if it is meaningful), and
+    A branch has the `node` (its index in the tree), `holds` (its truth), the decisive `step` and its `time` (and `date`
+    if times were dates), the absolute `margin` (None if infinite; `distance` words it if it is meaningful), and
     `looks`: the steps at which each operand of F, G or count is true, with `counts` for those that are counted. If the
-    answer is `unknown`, that says why, and what it counts as.
+    answer is `unknown`, that is the reason and the routing.
     """
     chosen = np.array(list(records), np.int64)
     found: dict[int, DecisionPath] = {int(record): [] for record in chosen}

@@ -45,7 +45,7 @@ _NAME = 2.0  # inches for the name of a class
 
 
 def plot_confusion(y_true: Any, y_pred: Any, classes: Iterable[Any] | None = None) -> Figure:
-    """Draw how many records of each class (rows) were predicted to be of each (columns); shades are shares of the row.
+    """Draw the number of records of each class (rows) by predicted class (columns); shades are shares of the row.
 
     `classes` gives the order, and may name classes that do not occur; by default those that occur, sorted.
     """
@@ -123,7 +123,8 @@ _OWN: Looks = {"marker": "D", "markersize": 7.5, "linestyle": "none"}
 
 
 def plot_pruning_path(model_or_path: Any) -> Figure:
-    """Draw the balanced accuracy of each tree of a front in cross-validation, against the words of its questions.
+    """Draw the balanced accuracy of each tree of a pruning path in cross-validation, against the words of its
+    questions.
 
     Takes a fitted classifier, whose own tree is marked, or its `pruning_path_`. Bars are standard errors, numbers are
     categories. The trees must have scores, as they do if the classifier was fitted with `cv`.
@@ -152,12 +153,12 @@ def plot_pruning_path(model_or_path: Any) -> Figure:
 
 
 def _deciding(score: TreeScore) -> Measured:
-    """What sizes were compared by; files of an older telltree have accuracy alone."""
+    """Return the score that sizes were compared by; files of an older telltree have accuracy alone."""
     return score.balanced or Measured(score.share, score.error)
 
 
 def _steps(model_or_path: Any) -> tuple[PruningPath, Pruning | None]:
-    """Return the trees, including the model's own."""
+    """Return the trees, and the model's own."""
     if isinstance(model_or_path, PruningPath):
         return model_or_path, None
     pruning_path, tree = getattr(model_or_path, "pruning_path_", None), getattr(model_or_path, "tree_", None)
@@ -219,7 +220,7 @@ def plot_search(found: SearchResult | Mapping[Any, SearchResult]) -> Figure:
 
 
 def _fall(ax: Axes, run: SearchResult, unit: str, number: int) -> None:
-    """Return a staircase from the first finite fitness to the end of the search."""
+    """Draw a staircase from the first finite fitness to the end of the search."""
     moments = [moment for moment in run.history if np.isfinite(moment.fitness)]
     if not moments:
         return

@@ -1,4 +1,4 @@
-"""How figures look: colours, text and layout."""
+"""The style of figures: colours, text and layout."""
 
 import re
 import unicodedata
@@ -46,7 +46,7 @@ Looks = dict[str, Any]  # style arguments for matplotlib
 
 
 class MarkStyle(NamedTuple):
-    """The style that tells one of many things from the others; 42 things differ in colour or pattern."""
+    """The style of one of many things; 42 of them differ in colour or pattern."""
 
     colour: str
     """For areas."""
@@ -101,7 +101,7 @@ def add_axes(figure: Figure, left: float, top: float, width: float, height: floa
 
 
 def tidy(ax: Axes) -> None:
-    """Return axes with two spines and small ticks, in our colours."""
+    """Give axes two spines and small ticks, in our colours."""
     ax.set_facecolor(PAPER)
     ax.grid(visible=False)
     for side, spine in ax.spines.items():
@@ -119,19 +119,19 @@ def as_it_is() -> Looks:
 
 
 def plain(written: Text, **looks: Any) -> Text:
-    """Make a text draw its words literally."""
+    """Make a text literal, and set its looks."""
     written.set(**as_it_is(), **looks)
     return written
 
 
 def write(where: Axes | Figure, x: float, y: float, words: str, **looks: Any) -> Text:
-    """Put words at a place, literally."""
+    """Write words at a place, literally."""
     looks = {"fontsize": BODY, "color": INK} | looks
     return plain(where.text(x, y, ""), **looks, text=words)
 
 
 def write_lines(figure: Figure, left: float, top: float, lines: Sequence[str], **looks: Any) -> float:
-    """Put lines of text at a place in inches, measured from the upper left corner; returns where they end."""
+    """Write lines of text at a place in inches, measured from the upper left corner; return where they end."""
     across, up = figure.get_size_inches()
     usual: Looks = {"fontsize": BODY, "va": "top", "ha": "left", "linespacing": LEADING * 0.85}
     looks = usual | looks
@@ -148,7 +148,7 @@ def name_axis(ax: Axes, x: str | None = None, y: str | None = None) -> None:
 
 
 def legend(where: Axes | Figure, handles: Sequence[Artist], names: Sequence[object], **place: Any) -> None:
-    """Return a legend; names are drawn literally, even those that begin with an underscore."""
+    """Add a legend; names are drawn literally, even those that begin with an underscore."""
     made = where.legend(handles, [str(i) for i in range(len(handles))], fontsize=SMALL, frameon=False, **place)
     for written, name in zip(made.get_texts(), names, strict=True):
         plain(written, text=drawable(name), color=INK)
@@ -166,7 +166,7 @@ def stroke(number: int, **changes: Any) -> Line2D:
 
 
 def area(number: int) -> Looks:
-    """How the area of a thing is filled: hatched in a dark shade of its own colour."""
+    """Return the fill of the area of a thing: hatched in a dark shade of its own colour."""
     it = look(number)
     dark = tuple(0.55 * part for part in to_rgb(it.colour))
     return {"facecolor": it.colour, "edgecolor": dark, "hatch": it.hatch, "linewidth": 0.4}
@@ -202,7 +202,7 @@ def _fonts() -> tuple[FT2Font, ...]:
 
 @cache
 def _advance(character: str) -> float | None:
-    """How far a character moves the pen, in ems; None if no font has it."""
+    """Return the advance width of a character in ems; None if no font has it."""
     for font in _fonts():
         if font.get_char_index(ord(character)):
             font.set_size(POINTS, POINTS)
@@ -211,7 +211,7 @@ def _advance(character: str) -> float | None:
 
 
 def with_small_pictures(text: str) -> str:
-    """Return the text with pictures of shapes no wider than they must be: of long ones, some of their steps."""
+    """Return the text with shorter pictures of shapelets: of long ones, some of their steps."""
 
     def small(found: re.Match[str]) -> str:
         picture, steps = found[0], len(found[0])
@@ -234,7 +234,7 @@ def _drawable(character: str) -> str:
 
 
 def width(text: str, size: float) -> float:
-    """How wide drawable text is at most, in inches, at a size in points."""
+    """Return an upper bound of the width of drawable text, in inches, at a size in points."""
     return _WIDER * sum(_advance(character) or 0.0 for character in text) * size / POINTS
 
 
@@ -307,7 +307,7 @@ class Placed(NamedTuple):
 
 
 class _Reach(NamedTuple):
-    """How far a subtree extends from its root's centre: at each of its levels, to either side."""
+    """The extent of a subtree from its root's centre: at each of its levels, to either side."""
 
     offsets: list[float]  # of every box in preorder
     levels: list[int]
@@ -367,7 +367,8 @@ def _preorder(box: Box) -> list[Box]:
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
     """Return positions at least `gap` apart, in the same order and near the wanted ones: for labels beside their
-    objects."""
+    objects.
+    """
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     groups: list[tuple[float, int]] = []  # middle and number of labels that touch
     for i in order:

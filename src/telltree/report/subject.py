@@ -26,36 +26,37 @@ from telltree.tree.tree import Tree
 
 
 def words(value: Any) -> str:
-    """Return any name, class or id as text for a page in UTF-8: halves of surrogate pairs become U+FFFD, controls
-    escapes."""
+    """Return a name, class or id as text for a page in UTF-8: halves of surrogate pairs become U+FFFD, controls
+    escapes.
+    """
     return visible(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def clipped(text: str, most: int) -> str:
-    """Return the text, or its beginning with a note of how much was left out."""
+    """Return the text, or its beginning with the number of characters left out."""
     return text if len(text) <= most else f"{text[:most]} … ({counted(len(text) - most, 'more character')})"
 
 
 def number(value: float | None, digits: int = 6) -> float | None:
-    """Six digits are more than a page shows of most numbers; JSON has neither infinity nor NaN."""
+    """Return the number with six digits, enough for a page; None if it is infinite or NaN, which JSON has not."""
     if value is None or not math.isfinite(value):
         return None
     return int(value) if value == int(value) and abs(value) < 1e15 else float(f"{value:.{digits}g}")
 
 
 def moment(time: float) -> float | None:
-    """Return a time. It may count from long ago, so more digits matter."""
+    """Return a time, with more digits: it may count from long ago."""
     return number(time, 12)
 
 
 # ---- What formulas look for step by step, for the page to show where it is so.
 
 _JOINING = {NOT, AND, OR, IMPLIES}
-"""What joins whole sentences; operators below these look at steps."""
+"""The connectives of whole formulas; operators below these apply to steps."""
 
 
 class Look(NamedTuple):
-    """What a formula looks for step by step."""
+    """An operand of a formula whose truth is shown step by step."""
 
     what: Expression
     counts: Expression | None = None
@@ -63,7 +64,7 @@ class Look(NamedTuple):
 
 
 def looked_at(e: Expression) -> Iterator[Look]:
-    """What a formula looks for step by step: the operands of F, G and count, wherever they stand in it."""
+    """Yield the operands of F, G and count, wherever they stand in a formula."""
     if compares_counts(e):
         yield from (Look(operand, e) for operand in counted_conditions(e))
     elif e.head in _JOINING or timeless(e):
@@ -80,7 +81,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A tree and labelled records, computed once for all parts of the page."""
+    """A tree and labelled records, with everything that several parts of the page need, computed once."""
 
     tree: Tree
     fitted: Any
@@ -90,21 +91,21 @@ class Subject:
     known: Panel
     """The same with the columns of the tree, as the tree knows them."""
     labels: Labels | None
-    """What the records are labelled; None if no labels were given."""
+    """The labels of the records; None if none were given."""
     evidence: tuple[Evidence, ...]
-    """On every node's formula, for every record, nodes in preorder."""
+    """The evidence on every node's formula, for every record, nodes in preorder."""
     categories: tuple[Category, ...]
     clusters: Ints
     """The category of every record, from 1."""
 
     @property
     def target(self) -> Target:
-        """What the tree tells, and what it has never seen but is among the labels."""
+        """The target of the tree; with the labels it has never seen, if labels are given."""
         return self.tree.target if self.labels is None else self.labels.target
 
     @cached_property
     def wrong(self) -> NDArray[np.bool_]:
-        """Which records have another label than the tree predicts; none if there are no labels."""
+        """True for records with another label than predicted; for none without labels."""
         if self.labels is None:
             return np.zeros(len(self.panel), np.bool_)
         return self.labels.exceptions(self.tree.summaries, self.clusters - 1)
@@ -117,17 +118,17 @@ class Subject:
 
     @property
     def training(self) -> TrainingFacts | None:
-        """What a classifier kept of the records it was learned from."""
+        """The training facts that a classifier kept."""
         return _training(self.fitted)
 
     @cached_property
     def truth(self) -> NDArray[np.bool_]:
-        """Of every node's formula for every record."""
+        """The truth of every node's formula for every record."""
         return _truth(self.evidence, len(self.panel))
 
     @cached_property
     def unknown(self) -> NDArray[np.bool_]:
-        """Where each record comes to a node at which its answer is unknown: records × nodes, leaves included."""
+        """True where a record reaches a node and its answer there is unknown: records × nodes, leaves included."""
         known = dict(zip((node.formula.expression for node in self.tree.nodes), self.truth, strict=True))
         return self.tree.unknown_truth(Answers(self.known, known).truth)
 
@@ -161,10 +162,9 @@ def _training(fitted: Any) -> TrainingFacts | None:
 
 
 def _evidence(tree: Tree, panel: Panel, training: TrainingFacts | None) -> tuple[Evidence, ...]:
-    """Return all that the page tells of the nodes' formulas, in the standard deviations of training where they are
-    known.
+    """Return the evidence on the nodes' formulas, in the standard deviations of training where they are known.
 
-    A formula is walked once, whatever the page shows of it, and though several nodes ask for it.
+    Each formula is evaluated once, even if several nodes have it.
     """
     robustness = Robustness(panel, None if training is None else training.deviations)
     asked = [node.formula.expression for node in tree.nodes]

@@ -1,4 +1,4 @@
-"""Axes of time: lines with gaps where values are missing, bands of Boolean and categorical values, and thresholds."""
+"""Axes of time: lines with gaps at missing values, bands of Boolean and categorical values, and thresholds."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -65,8 +65,7 @@ class Pane(NamedTuple):
 
 
 def panes(formulas: Iterable[Expression]) -> list[Pane]:
-    """Return the columns that formulas mention, in order of appearance, then differences and the like that they
-    compare."""
+    """Return the columns that formulas mention, in order of appearance, then the expressions that they compare."""
     columns: dict[Expression, dict[Threshold, None]] = {}
     others: dict[Expression, dict[Threshold, None]] = {}
     for e in (part for formula in formulas for part in formula.walk()):
@@ -117,7 +116,7 @@ class Clocks(NamedTuple):
 
     @property
     def in_calendar(self) -> bool:
-        """Whether days are dates that matplotlib can draw: in the years 1 to 9999, with some room on either side."""
+        """True if days are dates that matplotlib can draw: in the years 1 to 9999, with some room on either side."""
         first, last = self.limits
         return first - (last - first) / 10 > CALENDAR[0] and last + (last - first) / 10 < CALENDAR[1]
 
@@ -147,7 +146,7 @@ def clocks(panel: Panel, records: Sequence[int]) -> Clocks:
 
 
 def from_starts(panel: Panel, records: Sequence[int]) -> tuple[float, str]:
-    """What to divide times by that are counted from the records' starts, and the name of the axis."""
+    """Return the divisor of times that are counted from the records' starts, and the name of the axis."""
     if len(panel) == 0 or panel.times(0) is None:
         return 1.0, "step"
     factor, unit = axis_unit(_longest([clock(panel, record) for record in records]), panel.time_unit)
@@ -192,7 +191,7 @@ def _set_to(panel: Panel, record: int) -> str | None:
 
 
 def edges(at: Floats) -> Floats:
-    """Where each step begins and the last one ends: half-way between neighbours."""
+    """Return the start of each step and the end of the last: half-way between neighbours."""
     if len(at) == 1:
         return np.array([at[0] - 0.5, at[0] + 0.5])
     middles = (at[1:] + at[:-1]) / 2
@@ -200,7 +199,7 @@ def edges(at: Floats) -> Floats:
 
 
 def line(ax: Axes, at: Floats, values: Floats, **looks: Any) -> None:
-    """Return a line with gaps at missing values, dots for isolated values, and arrows to infinities."""
+    """Draw a line with gaps at missing values, dots for isolated values, and arrows to infinities."""
     values = np.where(np.abs(values) > _HUGE, np.copysign(np.inf, values), values)
     finite = np.isfinite(values)
     near = np.concatenate([[False], finite, [False]])
@@ -235,7 +234,7 @@ def fit_height(ax: Axes, values: Sequence[Floats], thresholds: Sequence[Threshol
 
 
 def mark_thresholds(ax: Axes, thresholds: Sequence[Threshold], inches: float, digits: int | None) -> None:
-    """Dashed lines across, with the comparison at their right ends: `> 50`. Call it after setting the limits."""
+    """Draw dashed lines across, with the comparison at their right ends: `> 50`. Call it after setting the limits."""
     inside = [t for t in thresholds if abs(t.value) <= _HUGE]
     low, high = ax.get_ylim()
     heights = [(t.value - low) / (high - low) for t in inside]
@@ -248,8 +247,7 @@ def mark_thresholds(ax: Axes, thresholds: Sequence[Threshold], inches: float, di
 
 
 def bands(ax: Axes, rows: Sequence[tuple[Floats, NDArray[Any]]], fill: Fill, thick: float = 0.84) -> None:
-    """Return one band per row, the first at the top: codes are filled as `fill` says; codes it does not have stay
-    empty."""
+    """Draw one band per row, the first at the top, filled by code as in `fill`; codes it does not have stay empty."""
     shapes: dict[int, list[list[tuple[float, float]]]] = {}
     for number, (at, codes) in enumerate(rows):
         low, high = len(rows) - 1 - number - thick / 2, len(rows) - 1 - number + thick / 2
@@ -274,7 +272,7 @@ def runs(codes: NDArray[Any]) -> list[tuple[int, int, int]]:
 
 
 def fill_of(schema: Schema, name: str) -> dict[int, Mapping[str, Any]]:
-    """How the codes of a Boolean or categorical column are filled."""
+    """Return the fills of the codes of a Boolean or categorical column."""
     if schema[name].type is ColumnType.BOOLEAN:
         return {**truth_fill(COLOURS[0]), MISSING: _BLANK}
     levels = {code: area(code) | {"linewidth": 0.0} for code in range(len(schema[name].levels))}
@@ -286,12 +284,12 @@ def fill_of(schema: Schema, name: str) -> dict[int, Mapping[str, Any]]:
 
 
 def truth_fill(colour: str) -> dict[int, Mapping[str, Any]]:
-    """How true and false are filled."""
+    """Return the fills of true and false."""
     return {0: {"facecolor": "#EFEFEF", "linewidth": 0.0}, 1: {"facecolor": colour, "linewidth": 0.0}}
 
 
 def code_names(schema: Schema, name: str) -> dict[int, str]:
-    """What the codes of a Boolean or categorical column mean."""
+    """Return the names of the codes of a Boolean or categorical column."""
     named = {0: "false", 1: "true"} if schema[name].type is ColumnType.BOOLEAN else dict(enumerate(schema[name].levels))
     return {**named, MISSING: "missing", UNSEEN: "another"}
 
@@ -324,10 +322,10 @@ def signal_values(panel: Panel, pane: Pane, record: int) -> NDArray[Any]:
 
 
 def is_real(schema: Schema, pane: Pane) -> bool:
-    """Whether a pane shows numbers, to be drawn as lines."""
+    """Return True if a pane shows numbers, to be drawn as lines."""
     return pane.column is None or schema[pane.column].type is ColumnType.REAL
 
 
 def hollow(colour: str) -> Looks:
-    """Markers that are visible on lines and bands of any colour."""
+    """Return the looks of markers that are visible on lines and bands of any colour."""
     return {"markerfacecolor": PAPER, "markeredgecolor": colour, "markeredgewidth": 1.2, "linestyle": "none"}

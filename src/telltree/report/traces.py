@@ -30,7 +30,7 @@ Trace = dict[str, Any]
 
 
 def bucket(steps: int) -> int:
-    """How many steps of a record go into one bucket."""
+    """Return the number of steps of a record that go into one bucket."""
     return 1 if steps <= MOST_POINTS else -(-steps // (MOST_POINTS // 2))
 
 
@@ -62,12 +62,12 @@ def lines(columns: Sequence[Floats]) -> list[Trace]:
 
 
 def _pairs(codes: NDArray[np.int64]) -> str:
-    """Return two characters a code."""
+    """Return two characters for each code."""
     return _text(_PAIRS[codes])
 
 
 def band(codes: NDArray[Any]) -> str:
-    """Truth values or indices into at most `MOST_LEVELS` levels: one character per step; negative is missing."""
+    """Encode truth values or indices into at most `MOST_LEVELS` levels: one character per step; negative is missing."""
     width = bucket(len(codes))
     whole = np.asarray(codes, np.int64)
     if width > 1:
@@ -81,8 +81,7 @@ def _text(characters: NDArray[np.uint8]) -> str:
 
 
 def clock(panel: Panel, record: int) -> Trace:
-    """Return the times of a record's points: `t` the first and last time, `u` the times between if they are not evenly
-    spaced.
+    """Return the times of a record's points: `t` the first and last, `u` those between if they are not evenly spaced.
 
     `d` is the date of time 0, if times were dates: milliseconds since 1970 by the clock of the record, which is set as
     at its start, and its offset from UTC. Without times, or with odd ones, steps are counted from 0 and `t` is None.
@@ -107,7 +106,7 @@ def clock(panel: Panel, record: int) -> Trace:
 
 
 def line_of_points(points: Floats) -> str:
-    """Increasing numbers as in `line`, without leaving any out."""
+    """Encode increasing numbers as in `line`, without leaving any out."""
     share = (points - points[0]) / ((points[-1] - points[0]) or 1.0)
     codes = np.round(share * _FINEST).astype(np.int64)
     return _pairs(codes)

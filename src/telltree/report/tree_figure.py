@@ -53,26 +53,26 @@ Counts = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Card:
-    """One box: a formula or a category, how many records of each part came here, and the boxes below."""
+    """One box: a formula or a category, the records of each part that came here, and the boxes below."""
 
     lines: tuple[str, ...]
     counts: Counts
-    """Records in each part of the target; empty if their labels are not known."""
+    """The records in each part of the target; empty if their labels are not known."""
     told: str
-    """The same in words."""
+    """The counts in words."""
     part: int | None
-    """In whose colours what a leaf predicts is drawn."""
+    """The part of the target in whose colours the prediction is drawn."""
     width: float
     children: tuple["Card", ...] = ()
 
     @property
     def height(self) -> float:
-        """In inches: the lines, a bar if there are parts to show, the counts, and room round them."""
+        """The height in inches: the lines, a bar if there are parts to show, the counts, and room round them."""
         bar = BAR + PAD / 2 if self.counts else 0.0
         return 2 * PAD + lines_height(len(self.lines), BODY) + bar + lines_height(1, SMALL)
 
     def walk(self) -> Iterator["Card"]:
-        """This card and all below it, in preorder."""
+        """Yield this card and all below it, in preorder."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -84,17 +84,17 @@ class Card:
 
 @dataclass(frozen=True)
 class Census:
-    """How many records come to each node and leaf, in preorder."""
+    """The number of records that reach each node and leaf, in preorder."""
 
     target: Target
     parts: tuple[Any, ...]
-    """Those of the target that are shown; none if labels are not known."""
+    """The parts of the target that are shown; none if labels are not known."""
     counts: tuple[Counts, ...]
     totals: tuple[int, ...]
 
 
 def census(tree: Tree, panel: Panel | None, y: Any) -> Census:
-    """Of the training records, or of those of a panel; by part of the target if labels are given."""
+    """Count the training records, or those of a panel; by part of the target if labels are given."""
     if panel is None:
         found = list(_trained(tree.root))
         supports = tuple(said.support for said in found)
@@ -139,7 +139,7 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
 
 
 def _told(seen: Census, counts: Counts, total: int) -> str:
-    """How many records of each part, largest first; of all parts together if that is too much to say."""
+    """Return the number of records of each part, largest first; of all parts together if that is too long."""
     largest = sorted((k for k, n in enumerate(counts) if n), key=lambda k: -counts[k])
     named = drawable(", ".join(f"{seen.parts[k]}: {counts[k]}" for k in largest))
     if largest and width(named, SMALL) <= _LEAF_TEXT:
@@ -212,7 +212,7 @@ def _draw(root: Card, parts: Sequence[Any], way: str, ax: Axes | None) -> Figure
 
 
 def _key(parts: Sequence[Any], across: float) -> list[tuple[int, float, float]]:
-    """Where the swatch of each part of the target goes, in lines from the upper left corner."""
+    """Return the places of the swatches of the target's parts, from the upper left corner."""
     found, left, top = [], 0.0, 0.0
     for number, name in enumerate(parts):
         needs = _SWATCH + 0.22 + width(_part_name(name), SMALL)
@@ -249,7 +249,7 @@ class _Pen:
     def edge(
         self, card: Card, at: tuple[float, float], child: Card, to: tuple[float, float], *, answer: str, down: bool
     ) -> None:
-        """From a card to one below it, with corners where there are no cards."""
+        """Draw the line from a card to one below it, with corners where there are no cards."""
         (x, y), (u, v) = at, to
         if down:
             top = v + child.height / 2
@@ -266,7 +266,7 @@ class _Pen:
             self._write(left - 0.33 * _BETWEEN["right"], v + 0.07, answer, SMALL)
 
     def card(self, card: Card, x: float, y: float) -> None:
-        """Return the box, its lines, the bar and the counts, from the top."""
+        """Draw the box, its lines, the bar and the counts, from the top."""
         colour = None if card.part is None else look(card.part).colour
         left, bottom = x - card.width / 2, y - card.height / 2
         self._ax.add_patch(

@@ -28,7 +28,7 @@ class Spot:
     node: Node | Leaf
     parent: int
     side: bool | None
-    """Which answer of the parent leads here; None for the root."""
+    """The answer of the parent that leads here; None for the root."""
     row: int
     """The row of its truth among the nodes, or the number of its category."""
 
@@ -50,7 +50,7 @@ def spots(tree: Tree) -> list[Spot]:
 
 
 def tree_view(subject: Subject) -> list[dict[str, Any]]:
-    """Return one entry a spot, for the page."""
+    """Return one entry per spot, for the page."""
     passes = subject.tree.passes_truth(subject.truth)
     missing = missing_columns(subject.tree, subject.known)
     entries = []
@@ -114,7 +114,7 @@ def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[s
 
 
 def pieces(e: Expression) -> list[tuple[str, int]]:
-    """Return the columns that a formula compares with a shape, of which it has one, and of how many steps that is."""
+    """Return the columns that a formula compares with a single length of shapelets, and that length in steps."""
     found: dict[str, set[int]] = {}
     for part in e.walk():
         if part.head is DISTANCE and isinstance(part.args[0].head, Attribute):
