@@ -270,7 +270,7 @@ def plot_collage(
     require_whole("columns", columns, 1)
     known = panel
     if isinstance(categories, Tree):
-        known = panel.aligned(categories.schema)  # has the columns that the tree knows; `draw` may want others
+        known = panel.aligned(categories.schema)  # has the columns of the tree; `draw` may need others
         categories = categorize(categories, known, y)
     chosen = _chosen(list(categories), panel, only_label)
     others = {} if y is None else _exceptions(chosen, chosen[0].summary.target.read(y, panel))

@@ -12,7 +12,7 @@ from telltree.report.subject import Subject
 
 POINTS = 32  # points in time at which records are compared
 FARTHEST = 4.0  # standard deviations; values farther apart count as this far
-POOL = 120  # members among which typical ones are sought
+POOL = 120  # members from which typical ones are chosen
 MEASURED = 20_000  # records whose margins are computed, divided among the categories
 
 Floats = NDArray[np.float64]
@@ -124,7 +124,7 @@ def _resampled(panel: Panel, name: str, record: int) -> NDArray[np.float64]:
 
 def _apart_reals(values: Floats, spread: float) -> Floats:
     absent = np.isnan(values)
-    with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ has no distance, and an overflow is far
+    with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ is no distance, and an overflow is far
         apart = np.abs(values[:, None] / spread - values[None] / spread)
     same = values[:, None] == values[None]
     apart = np.where(same, 0.0, np.minimum(apart, FARTHEST))

@@ -20,7 +20,7 @@ from telltree.tree.settings import Growth
 from telltree.tree.target import TargetScores
 from telltree.tree.tree import Tree
 
-# ---- How well the tree's predictions agree with labels.
+# ---- The agreement of predictions with labels.
 
 
 def scores_of(subject: Subject) -> TargetScores | None:
@@ -115,7 +115,7 @@ def sizes_of(subject: Subject) -> tuple[SizeTable | None, Unseen | None]:
     kept = [step for k, step in enumerate(steps) if k in some or step is own]
     rows = tuple(Size(step.leaves, step.words, step.score, step.worth, step is own) for step in kept)
     score, whole = None if own is None else own.score, subject.tree.summary
-    # the scores of a front are shares of right answers, which only classes have
+    # the scores of a pruning path are accuracies, which only classes have
     unseen = _unseen(subject, score, whole) if score is not None and isinstance(whole, ClassSummary) else None
     return (
         SizeTable(rows, len(steps) - len(rows), [] if own is None else own.remarks) if len(steps) > 1 else None
@@ -136,7 +136,7 @@ def _folds(fitted: Any) -> str:
     return "folds" if validation is None else counted(len(validation.folds), "fold")
 
 
-# ---- The overview: what was learned, from what, how well, and by which search.
+# ---- The overview.
 
 MOST_COLUMNS = 60  # in the table of columns
 MOST_CHARACTERS = 6_000  # of a grammar

@@ -32,7 +32,7 @@ SCRIPTS = (
     "categories.js", "compare.js", "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
 MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
-FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
+FIXED = 200_000  # bytes: style, script, and the overview without its sentences
 _ESCAPED = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 

@@ -25,7 +25,7 @@ MOST_RECORDS = 600
 MOST_BYTES = 900_000
 MOST_LISTED = 560_000  # bytes, for the list of all records
 AT_A_TIME = 64  # records that are encoded together
-MOST_COLUMNS = 16  # of a record, beside those that its own way mentions
+MOST_COLUMNS = 16  # of a record, beside those that its own path mentions
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,6 @@ from telltree.search import Moment, SearchResult
 from telltree.tree.pruning_path import Measured, Pruning, PruningPath, TreeScore
 from telltree.tree.tree import Tree
 
-# ---- The confusion matrix: which classes are mistaken for which.
-
 _NAME = 2.0  # inches for the name of a class
 
 
@@ -113,7 +111,7 @@ def _draw(counts: NDArray[np.int64], names: list[Any]) -> Figure:
     return figure
 
 
-# ---- The figure of a front: the balanced accuracy of trees of all sizes, against how much there is to read.
+# ---- The pruning path: the balanced accuracy of trees of all sizes, against the words of their questions.
 
 _WIDE, _HIGH = 5.6, 2.9  # of the axes, in inches
 _APART = 0.06  # inches between two labels
@@ -185,7 +183,7 @@ def _name_sizes(ax: Axes, steps: list[Pruning], own: Pruning | None) -> None:
         write(ax, step.words, top, words, transform=lifted, ha="center", va="bottom", zorder=5, **looks)
 
 
-# ---- The figure of a search: how the best fitness fell with evaluations, and with time.
+# ---- The progress of a search: the best fitness against evaluations, and against time.
 
 _MOST_NAMED = 12
 

@@ -19,10 +19,9 @@ from matplotlib.text import Text
 
 from telltree.logic.shapelet import LEVELS
 
-# ---- How all figures look: colour-blind safe colours, with hatches and dashes that survive printing in grey.
-#
-# Whatever a user's matplotlib settings say, figures are dark ink on white paper, and words are drawn as they are: a
-# `$` in a column's name starts no mathematics.
+# Colours are safe for the colour-blind; hatches and dashes survive printing in grey.
+# Figures are dark ink on white paper, whatever a user's matplotlib settings are, and text is drawn literally: a `$` in
+# a column's name starts no mathematics.
 
 # Okabe and Ito, https://jfly.uni-koeln.de/color/, without black, dark and light in turn
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#F0E442", "#D55E00", "#56B4E9", "#CC79A7")
@@ -172,7 +171,7 @@ def area(number: int) -> Looks:
     return {"facecolor": it.colour, "edgecolor": dark, "hatch": it.hatch, "linewidth": 0.4}
 
 
-# ---- Text in figures: which characters can be drawn, how wide they are, and where lines break.
+# ---- Text in figures: drawable characters, their widths, and line breaks.
 
 FONT = "DejaVu Sans"  # comes with matplotlib, and has the signs of logic
 _OTHERS = (
@@ -180,7 +179,7 @@ _OTHERS = (
     "Segoe UI Symbol", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "PingFang SC", "Hiragino Sans",
 )  # fmt: skip
 _NO_GLYPH = "□"
-_PICTURE = 16  # the most characters that a picture of a shape has
+_PICTURE = 16  # the most characters of a picture of a shapelet
 _LONG_PICTURE = re.compile(f"[{LEVELS}]{{{_PICTURE + 1},}}")
 _MORE = "…"
 BOLD = 1.15  # how much wider bold letters are

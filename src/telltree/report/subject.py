@@ -22,8 +22,6 @@ from telltree.tree.target import Labels, Target
 from telltree.tree.training_facts import TrainingFacts
 from telltree.tree.tree import Tree
 
-# ---- Text and numbers from data, as they go into the page.
-
 
 def words(value: Any) -> str:
     """Return a name, class or id as text for a page in UTF-8: halves of surrogate pairs become U+FFFD, controls
@@ -49,7 +47,7 @@ def moment(time: float) -> float | None:
     return number(time, 12)
 
 
-# ---- What formulas look for step by step, for the page to show where it is so.
+# ---- Operands of formulas whose truth the page shows step by step.
 
 _JOINING = {NOT, AND, OR, IMPLIES}
 """The connectives of whole formulas; operators below these apply to steps."""
@@ -74,7 +72,7 @@ def looked_at(e: Expression) -> Iterator[Look]:
         yield from (Look(arg) for arg in e.args)
 
 
-# ---- The subject of a report: a tree, the records it is shown with, and their categories.
+# ---- The subject.
 
 Ints = NDArray[np.int64]
 

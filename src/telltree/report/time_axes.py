@@ -175,7 +175,7 @@ def _days(panel: Panel, records: Sequence[int]) -> list[Floats]:
     found = []
     for record in records:
         dates, offsets = panel.dates(record), panel.offsets(record)
-        if dates is not None and offsets is not None:  # clocks that are set back would draw some time twice
+        if dates is not None and offsets is not None:  # a clock that is set back would repeat some times
             first = panel.offsets(records[0])
             assert first is not None
             dates = dates - (offsets - first[0]).astype("m8[s]")
@@ -255,7 +255,7 @@ def bands(ax: Axes, rows: Sequence[tuple[Floats, NDArray[Any]]], fill: Fill, thi
         for start, stop, code in runs(codes):
             left, right = float(sides[start]), float(sides[stop])
             shapes.setdefault(code, []).append([(left, low), (left, high), (right, high), (right, low)])
-    plain = sum(map(len, shapes.values())) > _MOST_HATCHED  # so narrow that hatches only blur, and are slow to draw
+    plain = sum(map(len, shapes.values())) > _MOST_HATCHED  # too narrow for hatches, which are slow to draw
     for code in sorted(shapes.keys() & fill.keys()):
         looks = {**fill[code], "hatch": None} if plain else dict(fill[code])
         ax.add_collection(PolyCollection(shapes[code], zorder=2, **looks), autolim=False)

@@ -42,7 +42,45 @@ from telltree.tree import Leaf, Node
 from telltree.tree.target import Summary, Target
 from telltree.tree.tree import Tree
 
-# ---- Cards: the content of each box in a figure of a tree, and the size of the box. Nothing is drawn here.
+_MARGIN = 0.15
+_BETWEEN = {"down": 0.42, "right": 0.6}
+_APART = {"down": 0.22, "right": 0.12}
+_TEXT = {"down": 2.1, "right": 2.8}  # inches of a line
+_MOST_LEAVES_DOWN = 10  # a larger tree would be a long ribbon
+_SWATCH = 0.2
+_BRANCH = "#F5F3EC"
+
+
+def plot_tree(
+    tree: Tree,
+    *,
+    text: Wording = "english",
+    digits: int | None = 4,
+    style: Style = "plain",
+    panel: Panel | None = None,
+    y: Any = None,
+    direction: Literal["down", "right"] | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw a tree; the figure grows with it.
+
+    Nodes show their question in English, or with `text="formula"` as a formula, constants with this many significant
+    `digits` (None: all); `style="paper"` is the paper's English. Bars and counts are those of the training records;
+    with `panel`, of its records, by class if their labels `y` are given. Small trees grow downwards and large ones to
+    the right, unless `direction` says. With `ax`, the tree is scaled to fit those axes, letters too.
+    """
+    if direction not in (None, "down", "right"):
+        raise SettingsError(f'direction must be "down", "right" or None, got {direction!r}')
+    if y is not None and panel is None:
+        raise SettingsError("labels y were given without the panel that they belong to")
+    way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
+    wording = formula_wording(tree, panel, text, digits, style)
+    seen = census(tree, panel, y)
+    root = deal(tree, seen, lambda node: wording.formula(node.formula.expression), _TEXT[way])
+    return _draw(root, seen.parts, way, ax)
+
+
+# ---- Cards: the content and size of each box. Nothing is drawn here.
 
 PAD = 0.09
 BAR = 0.11
@@ -148,44 +186,7 @@ def _told(seen: Census, counts: Counts, total: int) -> str:
     return f"{counted(total, 'record')}{several}"
 
 
-# ---- The figure of a tree: a formula or its English in each node, bars of classes, a category in each leaf.
-
-_MARGIN = 0.15
-_BETWEEN = {"down": 0.42, "right": 0.6}
-_APART = {"down": 0.22, "right": 0.12}
-_TEXT = {"down": 2.1, "right": 2.8}  # inches of a line
-_MOST_LEAVES_DOWN = 10  # a larger tree would be a long ribbon
-_SWATCH = 0.2
-_BRANCH = "#F5F3EC"
-
-
-def plot_tree(
-    tree: Tree,
-    *,
-    text: Wording = "english",
-    digits: int | None = 4,
-    style: Style = "plain",
-    panel: Panel | None = None,
-    y: Any = None,
-    direction: Literal["down", "right"] | None = None,
-    ax: Axes | None = None,
-) -> Figure:
-    """Draw a tree; the figure grows with it.
-
-    Nodes show their question in English, or with `text="formula"` as a formula, constants with this many significant
-    `digits` (None: all); `style="paper"` is the paper's English. Bars and counts are those of the training records;
-    with `panel`, of its records, by class if their labels `y` are given. Small trees grow downwards and large ones to
-    the right, unless `direction` says. With `ax`, the tree is scaled to fit those axes, letters too.
-    """
-    if direction not in (None, "down", "right"):
-        raise SettingsError(f'direction must be "down", "right" or None, got {direction!r}')
-    if y is not None and panel is None:
-        raise SettingsError("labels y were given without the panel that they belong to")
-    way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
-    wording = formula_wording(tree, panel, text, digits, style)
-    seen = census(tree, panel, y)
-    root = deal(tree, seen, lambda node: wording.formula(node.formula.expression), _TEXT[way])
-    return _draw(root, seen.parts, way, ax)
+# ---- Drawing.
 
 
 def _draw(root: Card, parts: Sequence[Any], way: str, ax: Axes | None) -> Figure:

@@ -16,7 +16,7 @@ from telltree.logic.operators import ABS, COMPARISONS, DISTANCE, NOT, Operator
 from telltree.report.subject import Subject, looked_at, number, words
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
-DIGITS = 4  # of the constants of runners-up, which nobody copies
+DIGITS = 4  # of the constants of runners-up
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
 
 def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:
     e, said = node.formula.expression, node.said.expression
-    if node.unknown is not None:  # that answers may be unknown is told beside the question
+    if node.unknown is not None:  # unknown answers are described beside the question
         missing = asked_missing(said)
     opposite = _told(Expression(NOT, (said,)), subject, missing)
     return {
