@@ -91,7 +91,7 @@ def paper_of(model, missing):
 def speakers(model, panel, labels, tmp_path):
     """Each with the keyword left open."""
     tree, page = model.tree_, tmp_path / "page.html"
-    yield lambda style: explain.english(tree.root.said, tree.schema, style=style)
+    yield lambda style: explain.english(tree.root.shown, tree.schema, style=style)
     yield lambda style: explain.sentence((), tree.schema, style=style)
     yield lambda style: model.categories(panel, style=style)
     yield lambda style: model.rules(style=style)
@@ -101,7 +101,7 @@ def speakers(model, panel, labels, tmp_path):
     yield lambda style: tree_html(tree, style=style)
     yield lambda style: package.ask(panel, "F(speed > 2)", style=style)
     yield lambda style: explain.path_of(tree, panel, 0, style=style)
-    yield lambda style: explain.path_step(tree.root.said, panel, 0, style=style)
+    yield lambda style: explain.path_step(tree.root.shown, panel, 0, style=style)
     yield lambda style: Asked.by([tree], style=style)
     yield lambda style: report.plot_category(tree, panel, style=style)
     yield lambda style: report.plot_record(tree, panel, 0, style=style)
@@ -149,7 +149,7 @@ def test_rules_and_their_tables_speak_the_papers_english(model):
 
 def test_trees_ask_in_the_papers_english(model):
     tree = model.tree_
-    asked = [explain.english(n.said, tree.schema, tree.missed_by(n), style="paper") for n in tree.nodes]
+    asked = [explain.english(n.shown, tree.schema, tree.missed_by(n), style="paper") for n in tree.nodes]
     assert all(f"{question}?" in explain.outline(tree, style="paper") for question in asked)
     assert explain.outline(tree) == explain.outline(tree, style="plain") != explain.outline(tree, style="paper")
     assert {row.english for row in Asked.by([tree], style="paper").questions} >= {

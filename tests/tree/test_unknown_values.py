@@ -76,7 +76,7 @@ def model(case):
 
 
 def answers(node, case):
-    plain = judged(node.said.expression)
+    plain = judged(node.shown.expression)
     return np.array([three_valued.truth(plain, record, {}) for record in case.records])
 
 
@@ -86,9 +86,9 @@ def walked(node, case, here, weights, numbers):
         return np.where(here, next(numbers), 0)
     found = answers(node, case)
     true, false = (weights[here & (found == side)].sum() for side in (TRUE, FALSE))
-    assert node.unknown.goes == (true > false)
+    assert node.unknown.is_true == (true > false)
     assert node.unknown.records == (here & (found == UNKNOWN)).sum()
-    yes = (found == TRUE) | ((found == UNKNOWN) & node.unknown.goes)
+    yes = (found == TRUE) | ((found == UNKNOWN) & node.unknown.is_true)
     return walked(node.true, case, here & yes, weights, numbers) + walked(
         node.false, case, here & ~yes, weights, numbers
     )
@@ -126,8 +126,8 @@ def test_new_records_too_go_where_the_judge_says(model):
     for i, record in enumerate(new.records):
         node, leaves = whole.root, whole.leaves
         while isinstance(node, Node):
-            found = three_valued.truth(judged(node.said.expression), record, {})
-            yes = node.unknown.goes if found == UNKNOWN else found == TRUE
+            found = three_valued.truth(judged(node.shown.expression), record, {})
+            yes = node.unknown.is_true if found == UNKNOWN else found == TRUE
             node = node.true if yes else node.false
         place[i] = [leaf is node for leaf, _ in leaves].index(True) + 1
     assert_array_equal(whole.apply(new.panel), place)
@@ -147,7 +147,7 @@ def test_a_tie_goes_to_no():
     panel = Panel.from_arrays([np.array([[v]]) for v in (0.0, 0.0, 1.0, 1.0, np.nan)], columns=["x"])
     model = grown_on(panel, ["a", "a", "b", "b", "b"], "S ::= F(x > 0.5)")
     (node,) = model.tree_.nodes
-    assert (node.unknown.goes, node.unknown.records) == (False, 1)
+    assert (node.unknown.is_true, node.unknown.records) == (False, 1)
     assert str(model.tree_).splitlines()[:2] == [
         "F(x > 0.5)", "│   unknown for 1 of 5 records, which goes with 'no'"
     ]  # fmt: skip
@@ -187,7 +187,7 @@ def test_where_nothing_is_missing_the_tree_is_that_of_the_default(language):
 
 def figures_of(node):
     own = node.fitness, node.gain, node.robustness, node.naming
-    return str(node.said), str(node.found), own, node.runners_up, node.by_size, node.summary
+    return str(node.shown), str(node.found), own, node.runners_up, node.by_size, node.summary
 
 
 def test_a_model_file_keeps_it(case, model, tmp_path):

@@ -119,7 +119,7 @@ def left_open(branch: Branch, missing: Container[str] | None) -> Expression | No
     """
     if not isinstance(branch, UnsureBranch) or not branch.takes_unknown:
         return None
-    said = branch.node.said.expression
+    said = branch.node.shown.expression
     gaps = missing is None or any(name in missing for name in said.attributes())
     if not gaps and not any(isinstance(part.head, UserFunction) for part in said.walk()):
         return None

@@ -272,7 +272,7 @@ def path_of(
             turn = replace(turn, vacuous=bool(wanted) and not truth_of(wanted, aligned[[record]]).all())
         why = why_unknown_at(node, aligned[[record]])
         if why is not None:
-            asked = english(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
+            asked = english(node.shown, tree.schema, tree.missed_by(node), style=style, step=tree.step)
             turn = replace(turn, english=f"it is unknown whether {asked}", unknown=why, vacuous=False)
         found.append(turn)
         node = node.true if turn.holds else node.false
@@ -281,7 +281,7 @@ def path_of(
 
 def why_unknown_at(node: Node, record: Panel) -> str | None:
     """Why the answer of a record is unknown at a node, and as what it counts; None if it is known."""
-    why = None if node.unknown is None else why_unknown(node.said, record)
+    why = None if node.unknown is None else why_unknown(node.shown, record)
     if node.unknown is None or why is None:
         return None
     side = node.unknown.side

@@ -14,8 +14,8 @@ def outline(tree: Tree, *, formulas: bool = False, style: Style = "plain") -> st
     check_style(style)
 
     def question_lines(node: Node) -> list[str]:
-        question = english(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
-        below = [str(node.said)] * formulas + [node.doubt] * (node.doubt is not None)
+        question = english(node.shown, tree.schema, tree.missed_by(node), style=style, step=tree.step)
+        below = [str(node.shown)] * formulas + [node.doubt] * (node.doubt is not None)
         return [f"{question}?", *(f"{INDENT}{line}" for line in below)]
 
     return "\n".join(tree_lines(tree, question_lines, _outcome))

@@ -183,7 +183,7 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
         return
     yield {
         "kind": "branch",
-        **_formula(node.said),
+        **_formula(node.shown),
         "formula": str(node.formula),
         "fitness": _number(node.fitness),
         "gain": _number(node.gain),
@@ -200,7 +200,7 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
 
 
 def _unknown(unknown: Unknown) -> dict[str, Any]:
-    return {"said": str(unknown.said), "goes": unknown.goes, "records": unknown.records}
+    return {"said": str(unknown.shown), "goes": unknown.is_true, "records": unknown.records}
 
 
 def _proof(proof: Proof) -> dict[str, Any]:

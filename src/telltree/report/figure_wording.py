@@ -60,9 +60,9 @@ class FormulaWording(NamedTuple):
         formula, truth = branch
         if not isinstance(branch, UnsureBranch) or branch.node.unknown is None:
             return Formula(rounded(formula.expression, self.digits)), truth
-        said = Formula(rounded(branch.node.said.expression, self.digits))
-        asked = Formula(settled(said.expression, branch.node.unknown.goes))
-        return UnsureBranch(replace(branch.node, formula=asked, unknown=replace(branch.node.unknown, said=said)), truth)
+        unknown = replace(branch.node.unknown, shown=Formula(rounded(branch.node.shown.expression, self.digits)))
+        formula = Formula(settled(unknown.shown.expression, unknown.is_true))
+        return UnsureBranch(replace(branch.node, formula=formula, unknown=unknown), truth)
 
     def caption(self, category: Category) -> str:
         """Return the caption of a category: in plain English its headline, if it has one, else all branches on its

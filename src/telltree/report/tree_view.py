@@ -76,12 +76,12 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
 
 
 def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:
-    e, said = node.formula.expression, node.said.expression
+    e, said = node.formula.expression, node.shown.expression
     if node.unknown is not None:  # unknown answers are described beside the question
         missing = asked_missing(said)
     opposite = _told(Expression(NOT, (said,)), subject, missing)
     return {
-        "formula": words(node.said),
+        "formula": words(node.shown),
         "found": None if node.found is None else words(node.found),
         "unknown": None if node.doubt is None else words(node.doubt),
         **_told(said, subject, missing),

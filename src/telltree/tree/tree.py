@@ -167,9 +167,9 @@ class RunnerUp:
 class Unknown:
     """The shown formula of a node where answers may be unknown, and the routing of records with an unknown answer."""
 
-    said: Formula
+    shown: Formula
     """The shown formula. The node's own formula has the same answer where this one's is known."""
-    goes: bool
+    is_true: bool
     """The more frequent known answer among the node's training records, by weight; False if both are equally frequent.
     An unknown answer counts as this.
     """
@@ -179,7 +179,7 @@ class Unknown:
     @property
     def side(self) -> str:
         """The answer that an unknown one counts as."""
-        return "yes" if self.goes else "no"
+        return "yes" if self.is_true else "no"
 
 
 @dataclass(frozen=True)
@@ -207,9 +207,9 @@ class Node:
     """If answers may be unknown: the shown formula, and the routing of unknown answers."""
 
     @property
-    def said(self) -> Formula:
+    def shown(self) -> Formula:
         """The shown formula; the routing of unknown answers is shown beside it."""
-        return self.formula if self.unknown is None else self.unknown.said
+        return self.formula if self.unknown is None else self.unknown.shown
 
     @property
     def doubt(self) -> str | None:
@@ -246,7 +246,7 @@ class UnsureBranch(tuple[Formula, bool]):
     @property
     def takes_unknown(self) -> bool:
         """True if records with an unknown answer take this branch."""
-        return self.node.unknown is not None and self.node.unknown.goes == self[1]
+        return self.node.unknown is not None and self.node.unknown.is_true == self[1]
 
 
 @dataclass(frozen=True)
@@ -312,7 +312,7 @@ class Tree:
     @property
     def terminals(self) -> float:
         """The mean number of terminals of the formulas, the paper's measure of how hard they are to read."""
-        return float(np.mean([node.said.terminals for node in self.nodes])) if self.nodes else 0.0
+        return float(np.mean([node.shown.terminals for node in self.nodes])) if self.nodes else 0.0
 
     def truth(self, panel: Panel) -> NDArray[np.bool_]:
         """Return the truth of every node's formula for every record: nodes × records."""
@@ -378,7 +378,7 @@ class Tree:
     def unknown_truth(self, truth_of: Callable[[Sequence[Expression]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
         """Return the same, given a function for the truth of formulas: formulas × records."""
         truth = truth_of([node.formula.expression for node in self.nodes])
-        pairs = [bounds(node.said.expression) for node in self.nodes if node.unknown]
+        pairs = [bounds(node.shown.expression) for node in self.nodes if node.unknown]
         known = truth_of([bound for pair in pairs for bound in pair])
         rows, none = iter(known[::2] != known[1::2]), np.zeros(truth.shape[1], np.bool_)
         found: list[NDArray[np.bool_]] = []
@@ -455,7 +455,7 @@ class Tree:
 
     def asks(self, node: Node) -> str:
         """Return the question of a node, in plain English without a question mark."""
-        return self._says([node.said.expression], self.missed_by(node))
+        return self._says([node.shown.expression], self.missed_by(node))
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
@@ -463,7 +463,7 @@ class Tree:
         Unknown answers are described beside the question, which itself is about values that are there, unless it asks
         whether they are.
         """
-        return self.missing if node.unknown is None else asked_missing(node.said.expression)
+        return self.missing if node.unknown is None else asked_missing(node.shown.expression)
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """Return the conditions under which the sentence for these claims applies to a record."""
@@ -483,7 +483,7 @@ class Tree:
 
     def __str__(self) -> str:
         def asked(node: Node) -> list[str]:
-            return [str(node.said), *([] if node.doubt is None else [f"{INDENT}{node.doubt}"])]
+            return [str(node.shown), *([] if node.doubt is None else [f"{INDENT}{node.doubt}"])]
 
         return "\n".join(tree_lines(self, asked, _mixed))
 
