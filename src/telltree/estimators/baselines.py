@@ -44,12 +44,12 @@ def summary_trees(
     both = [name for name in train.schema if name in test.schema]
     train = train.select(both)
     summaries = Summaries.learn(train)
-    known, asked = summaries(train), summaries(test.aligned(train.schema))
+    train_rows, test_rows = summaries(train), summaries(test.aligned(train.schema))
     found = {}
     for name, size in sizes.items():
-        tree = DecisionTreeClassifier(max_leaf_nodes=size, random_state=0).fit(known, codes, weights)
+        tree = DecisionTreeClassifier(max_leaf_nodes=size, random_state=0).fit(train_rows, codes, weights)
         found[name] = np.zeros((len(test), classes))
-        found[name][:, tree.classes_] = tree.predict_proba(asked)
+        found[name][:, tree.classes_] = tree.predict_proba(test_rows)
     return found
 
 

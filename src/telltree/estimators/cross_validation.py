@@ -127,12 +127,12 @@ def _scores(right: NDArray[np.bool_], labels: ClassLabels, held_out: NDArray[np.
     weights = np.zeros(len(labels))
     weights[held_out] = 1 if labels.weights is None else labels.weights[held_out]
     weights /= weights.sum()
-    told = right.astype(np.float64)
-    balanced = [_balanced(one, weights, labels.codes) for one in told]
-    best = told[int(np.argmax([one.share for one in balanced]))]  # the smallest of equals
-    behind = [_balanced(best - one, weights, labels.codes) for one in told]
+    correct = right.astype(np.float64)
+    balanced = [_balanced(one, weights, labels.codes) for one in correct]
+    best = correct[int(np.argmax([one.share for one in balanced]))]  # the smallest of equals
+    behind = [_balanced(best - one, weights, labels.codes) for one in correct]
     return tuple(
-        TreeScore(*_mean(one, weights), *further) for one, *further in zip(told, balanced, behind, strict=True)
+        TreeScore(*_mean(one, weights), *further) for one, *further in zip(correct, balanced, behind, strict=True)
     )
 
 

@@ -66,14 +66,14 @@ class Judgement:
             head = f"cross-validated on {records}, in {self.folds} folds:"
         else:
             head = f"on {records}" + (" that it learnt from, which flatters it:" if self.seen else ":")
-        told = [head, side_by_side(self.cards), self.card.note]
+        lines = [head, side_by_side(self.cards), self.card.note]
         if TREE in self.cards and self.leaves is not None:
             size = counted(sizes_beside(self.leaves)[TREE] or 0, "leaf", "leaves")
-            told.append(
+            lines.append(
                 f"{TREE}: scikit-learn's, of at most {size} ({MODEL}'s has {self.leaves}), on the mean, spread, "
                 f"extremes, quartiles, slope and so on of each column; {FREE_TREE}: the same without a limit"
             )
-        return "\n".join([*told, "", self.card.mistakes()])
+        return "\n".join([*lines, "", self.card.mistakes()])
 
 
 def judge_by_folds(
@@ -106,8 +106,8 @@ def judge_by_folds(
     prior = commonest_class(panel, codes, len(classes), panel)
     leaves = _leaves(model)
     trees = trees_out_of_fold(panel, codes, len(classes), chosen, sizes_beside(leaves), weights=weights)
-    told = {MODEL: chances, COMMONEST: prior, **trees}
-    cards = {name: Scorecard.of(labels, shares, classes.tolist()) for name, shares in told.items()}
+    probabilities = {MODEL: chances, COMMONEST: prior, **trees}
+    cards = {name: Scorecard.of(labels, shares, classes.tolist()) for name, shares in probabilities.items()}
     return Judgement(cards, len(chosen), leaves=leaves)
 
 
@@ -126,10 +126,10 @@ def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[
     known = model.classes_.tolist()
     codes, every = coded(labels, known)
     _check_known(codes, known, every)
-    told = {MODEL: model.predict_proba(panel), COMMONEST: _prior(model, panel)}
+    probabilities = {MODEL: model.predict_proba(panel), COMMONEST: _prior(model, panel)}
     if train is not None:
-        told |= _summary_trees(model, *train, panel)
-    cards = {name: Scorecard.of(labels, shares, known) for name, shares in told.items()}
+        probabilities |= _summary_trees(model, *train, panel)
+    cards = {name: Scorecard.of(labels, shares, known) for name, shares in probabilities.items()}
     own = model.training_
     seen = set(own.schema) <= set(panel.schema) and own.fingerprint == _print_of(model, panel, codes)
     return Judgement(cards, seen=seen, leaves=_leaves(model))
@@ -207,10 +207,10 @@ def cross_validate(
     labels = check_labels(y, panel)
     classes = np.unique(labels)
     found = np.zeros((len(panel), len(classes)))
-    tell = progress or (lambda _number, _all: None)
+    report = progress or (lambda _number, _all: None)
     limits = {} if max_memory is None else {"max_memory": max_memory}
     tasks = [(classifier, fold, limits) for fold in folds]
-    for place, (known, chances) in _each_fold(tasks, (panel, labels), tell, client):
+    for place, (known, chances) in _each_fold(tasks, (panel, labels), report, client):
         found[np.ix_(folds[place][1], np.searchsorted(classes, known))] = chances
     return found
 
@@ -227,16 +227,16 @@ _Records = tuple[Panel, NDArray[Any]]
 
 
 def _each_fold(
-    tasks: Sequence[_Task], records: _Records, tell: Callable[[int, int], None], client: Any
+    tasks: Sequence[_Task], records: _Records, report: Callable[[int, int], None], client: Any
 ) -> Iterator[tuple[int, _FoldChances]]:
     """Yield the number of each fold, from 0, and its predictions, in the order in which they are done."""
     if client is None:
         for number, task in enumerate(tasks):
-            tell(number + 1, len(tasks))
+            report(number + 1, len(tasks))
             yield number, _of_fold(task, records)
         return
     for done, found in enumerate(Cluster(client).finished(_of_fold, tasks, records), 1):
-        tell(done, len(tasks))
+        report(done, len(tasks))
         yield found
 
 

@@ -108,15 +108,15 @@ class Scorecard:
         scores = _scores(kinds, confusion, weighted)
         if len(known) < 2 or not confusion.sum(axis=1).all():
             scores["auc"] = None
-        told = tuple(map(tuple, confusion.tolist()))
-        return cls(records=len(codes), classes=known, confusion=told, weighted=weighted, **scores)  # type: ignore[arg-type]
+        rows = tuple(map(tuple, confusion.tolist()))
+        return cls(records=len(codes), classes=known, confusion=rows, weighted=weighted, **scores)  # type: ignore[arg-type]
 
     def score(self, name: str) -> Score | None:
         """Return the score of this name, one of FIGURES."""
         found: Score | None = getattr(self, name)
         return found
 
-    def told(self, name: str) -> str:
+    def text_of(self, name: str) -> str:
         """Return a score as text; a dash if there is none."""
         score = self.score(name)
         return "–" if score is None else score.text(in_percent=FIGURES[name].percent)
@@ -129,7 +129,7 @@ class Scorecard:
         return found | {"weighted": self.weighted}
 
     def __str__(self) -> str:
-        rows = [(figure.name, self.told(name), figure.meaning) for name, figure in FIGURES.items()]
+        rows = [(figure.name, self.text_of(name), figure.meaning) for name, figure in FIGURES.items()]
         return "\n".join([counted(self.records, "record"), *_aligned(rows), self.note, "", self.mistakes()])
 
     @property
@@ -155,7 +155,7 @@ class Scorecard:
 
 def side_by_side(cards: Mapping[str, Scorecard]) -> str:
     """Return the scores of several models on the same records as one table, one column per model."""
-    rows = [(figure.name, *(card.told(name) for card in cards.values())) for name, figure in FIGURES.items()]
+    rows = [(figure.name, *(card.text_of(name) for card in cards.values())) for name, figure in FIGURES.items()]
     return "\n".join(_aligned([("", *cards), *rows]))
 
 
@@ -275,11 +275,11 @@ class Kinds:
         amounts = records * self.weight
         total = amounts.sum(axis=1)
         confusion = self.confusion(amounts)
-        right, true, told = confusion.diagonal(axis1=1, axis2=2), confusion.sum(axis=2), confusion.sum(axis=1)
+        right, true, predicted = confusion.diagonal(axis1=1, axis2=2), confusion.sum(axis=2), confusion.sum(axis=1)
         measures = Measures(
             accuracy=right.sum(axis=1) / total,
             balanced_accuracy=_mean_ratio(right, true),
-            macro_f1=_mean_ratio(2 * right, true + told),
+            macro_f1=_mean_ratio(2 * right, true + predicted),
             auc=self._auc(amounts),
             calibration_error=np.abs(_binned(self._band, amounts * self._surplus, BANDS)).sum(axis=1) / total,
             brier=amounts @ self._squares / total,

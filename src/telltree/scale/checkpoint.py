@@ -476,8 +476,8 @@ def _text(proof: Proof) -> bytes:
 
 def _proof(given: Given) -> Proof:
     try:
-        told = json.loads(given.array("proof", np.uint8, None).tobytes())
-        proof = Proof(**told)
+        entry = json.loads(given.array("proof", np.uint8, None).tobytes())
+        proof = Proof(**entry)
     except (ValueError, TypeError, RecursionError) as error:
         raise CheckpointError(f"what was proved cannot be read: {error}") from None
     whole = (proof.atoms, proof.depth, proof.formulas, proof.tried, proof.wanted, proof.sampled)

@@ -151,8 +151,8 @@ class _WorkerShards(ShardPlaces):
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
         """Return the answers, in the order of the messages; shards whose worker died are placed elsewhere."""
-        asked = [(message, self._submit(message)) for message in messages]
-        return [self._answer(message, *submitted) for message, submitted in asked]
+        submitted = [(message, self._submit(message)) for message in messages]
+        return [self._answer(message, *call) for message, call in submitted]
 
     def close(self) -> None:
         """Release the records, and all that workers made of them."""

@@ -223,16 +223,16 @@ def _leaf_cost(weights, pool):
             whole += weights[k]
             squares += np.float64(weights[k]) ** 2
         return pool.impurity * (whole - squares / whole) if whole else 0.0
-    told, share = 0.0, 1.0 / classes
+    coded, share = 0.0, 1.0 / classes
     for k in range(classes):
         whole += weights[k]
         if weights[k] > 0:
             if pool.logs.shape[1]:
-                told += pool.logs[0, weights[k]] - pool.logs[0, 0]
+                coded += pool.logs[0, weights[k]] - pool.logs[0, 0]
             else:
-                told += math.lgamma(weights[k] * pool.unit + share) - math.lgamma(share)
+                coded += math.lgamma(weights[k] * pool.unit + share) - math.lgamma(share)
     known = pool.logs[1, whole] if pool.logs.shape[1] else math.lgamma(whole * pool.unit + 1.0)
-    return (known - told) / math.log(2.0)
+    return (known - coded) / math.log(2.0)
 
 
 @small

@@ -135,18 +135,18 @@ class ClassSureness:
     """True if another class had more training records here, and the label only more weight."""
 
     @property
-    def _seen(self) -> Share:
+    def _proportion(self) -> Share:
         return Share(self.hits, self.support, self.all_hits, self.all_records)
 
     @property
     def share(self) -> float | None:
         """The share of these records with the label; None if there are none, or labels are not known."""
-        return self._seen.share
+        return self._proportion.share
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % confidence interval of `share` (Wilson)."""
-        return self._seen.interval
+        return self._proportion.interval
 
     @property
     def low(self) -> float:
@@ -161,7 +161,7 @@ class ClassSureness:
     @property
     def lift(self) -> float | None:
         """The share divided by the label's share in all records; None if that is not known or 0."""
-        return self._seen.lift
+        return self._proportion.lift
 
     @property
     def purity(self) -> float | None:
@@ -174,12 +174,12 @@ class ClassSureness:
         if self.share is None:
             return "no records"
         low, high = percent(self.low, 0).removesuffix(" %"), percent(self.high, 0)
-        said = f"{percent(self.share, 0)} of {counted(self.support, 'record')} ({low} to {high})"
+        text = f"{percent(self.share, 0)} of {counted(self.support, 'record')} ({low} to {high})"
         if self.lift is not None:
-            said += f", {times_all(self.lift)}"
+            text += f", {times_all(self.lift)}"
         if self.decided_by_weights:
-            return f"{said}; {self.remark}"
-        return said if self.weighted is None else f"{said}; by weight {percent(self.weighted, 0)}"
+            return f"{text}; {self.remark}"
+        return text if self.weighted is None else f"{text}; by weight {percent(self.weighted, 0)}"
 
     @property
     def mixed(self) -> str:

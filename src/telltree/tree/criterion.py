@@ -208,8 +208,8 @@ def _split_bits(true, total, size, prices, unit, out):
     for i in range(true.shape[0]):
         for k in range(len(total)):
             false[k] = total[k] - true[i, k]
-        asked = prices[lesser(size[i], len(prices) - 1)]
-        out[i] = _label_bits(true[i], unit) + _label_bits(false, unit) + asked
+        formula_bits = prices[lesser(size[i], len(prices) - 1)]
+        out[i] = _label_bits(true[i], unit) + _label_bits(false, unit) + formula_bits
 
 
 @dataclass(frozen=True)

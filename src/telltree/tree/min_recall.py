@@ -31,16 +31,16 @@ def with_recall(tree: Tree, floors: Mapping[Any, float] | None) -> Tree:
         return tree
     target = tree.target
     assert isinstance(target, ClassTarget)
-    leaves = _Leaves.of([said for said in tree.summaries if isinstance(said, ClassSummary)])
+    leaves = _Leaves.of([summary for summary in tree.summaries if isinstance(summary, ClassSummary)])
     wanted = {target.classes.index(label): float(floor) for label, floor in floors.items()}
     factors = _factors(leaves, wanted, tree)
     once = np.ones(len(target.classes))
-    told = tuple(
+    reached = tuple(
         Floor(target.classes[k], floor, float(factors[k]), leaves.found(once, k), leaves.found(factors, k))
         for k, floor in wanted.items()
         if leaves.counts[:, k].any()
     )
-    return replace(tree, root=_reweighted(tree.root, factors), floors=told)
+    return replace(tree, root=_reweighted(tree.root, factors), floors=reached)
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class _Leaves:
 
     def found(self, factors: NDArray[np.float64], k: int) -> ClassRecall:
         """Return the recall and the precision of a class if classes weigh so many times as much."""
-        told = np.argmax(self.weights * factors, axis=1) == k
-        hits, taken = self.counts[told, k].sum(), self.counts[told].sum()
+        predicted = np.argmax(self.weights * factors, axis=1) == k
+        hits, taken = self.counts[predicted, k].sum(), self.counts[predicted].sum()
         return ClassRecall(float(hits / self.counts[:, k].sum()), float(hits / taken) if taken else None)
 
     def least(self, factors: NDArray[np.float64], k: int, floor: float) -> float:
@@ -92,7 +92,7 @@ def _factors(leaves: _Leaves, wanted: Mapping[int, float], tree: Tree) -> NDArra
 def _reweighted(node: Node | Leaf, factors: NDArray[np.float64]) -> Node | Leaf:
     if isinstance(node, Node):
         return replace(node, true=_reweighted(node.true, factors), false=_reweighted(node.false, factors))
-    said = node.summary
-    assert isinstance(said, ClassSummary)
-    weights = tuple((np.array(said.weights) * factors).tolist())
-    return replace(node, summary=replace(said, weights=weights))
+    summary = node.summary
+    assert isinstance(summary, ClassSummary)
+    weights = tuple((np.array(summary.weights) * factors).tolist())
+    return replace(node, summary=replace(summary, weights=weights))

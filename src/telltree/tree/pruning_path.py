@@ -65,8 +65,8 @@ class Pruning:
     def remarks(self) -> list[str]:
         """A remark if questions were cut from the model's own tree after the tree was judged."""
         were = "was" if self.cut == 1 else "were"
-        said = f"judged before {counted(self.cut, 'question')} whose answers predict the same {were} cut"
-        return [said] if self.cut else []
+        remark = f"judged before {counted(self.cut, 'question')} whose answers predict the same {were} cut"
+        return [remark] if self.cut else []
 
     @property
     def leaves(self) -> int:
@@ -79,8 +79,8 @@ class Pruning:
         return sum(len(self.tree.asks(node).split()) for node in self.tree.nodes)
 
     def __str__(self) -> str:
-        told = f"{counted(self.leaves, 'category', 'categories')}, {counted(self.words, 'word')}"
-        return told if self.score is None else f"{told}, {Measured(*self.score[:2])}"
+        text = f"{counted(self.leaves, 'category', 'categories')}, {counted(self.words, 'word')}"
+        return text if self.score is None else f"{text}, {Measured(*self.score[:2])}"
 
 
 class PruningPath(tuple[Pruning, ...]):
@@ -143,8 +143,8 @@ class PruningPath(tuple[Pruning, ...]):
         Minimum recalls may make a model's leaves predict other classes; then only questions count.
         """
         alike = (place for place, step in enumerate(self) if _answers_alike(tree.root, step.tree.root))
-        asked = (place for place, step in enumerate(self) if _asks_all_of(step.tree.root, tree.root))
-        return next(asked if tree.floors else alike, None)
+        containing = (place for place, step in enumerate(self) if _asks_all_of(step.tree.root, tree.root))
+        return next(containing if tree.floors else alike, None)
 
     def place_at_price(self, price: float) -> int:
         """Return the place of the tree that remains when a bit of a formula has this price."""

@@ -30,7 +30,7 @@ _AT_A_TIME = 1 << 24  # answers, a byte each, that are in memory together
 class RoutedTruth(NamedTuple):
     """A formula with unknown answers resolved for the records of a node."""
 
-    asked: Expression
+    resolved: Expression
     """The formula with unknown answers replaced by `unknown_is_true`."""
     unknown_is_true: bool
     """The more frequent known answer, by weight; false if both are equally frequent."""
@@ -59,7 +59,7 @@ class RoutedFormulas:
         return [RoutedTruth(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
 
     def _asked(self, formulas: Sequence[Expression]) -> list[Expression]:
-        return [one.asked for one in self.routed(formulas)]
+        return [one.resolved for one in self.routed(formulas)]
 
     @property
     def schema(self) -> Schema:

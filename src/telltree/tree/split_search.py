@@ -223,8 +223,8 @@ class SplitSearch:
         if split.shown is not None:
             shown, negated, unknown, unknown_is_true = split.shown
             sides = (false, true) if negated else (true, false)
-            asked = Formula(settled(shown.expression, unknown_is_true))
-            node = replace(node, formula=asked, true=sides[0], false=sides[1])
+            resolved = Formula(settled(shown.expression, unknown_is_true))
+            node = replace(node, formula=resolved, true=sides[0], false=sides[1])
             return replace(
                 node, unknown=Unknown(shown, unknown_is_true, unknown), found=None if shown == found else found
             )

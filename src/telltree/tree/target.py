@@ -15,13 +15,13 @@ def label_bits(weights: Any, unit: float) -> float:
 
     Each record is predicted from the classes before it, as if each of k classes had occurred 1/k times to begin with.
     """
-    share, whole, told = 1.0 / len(weights), 0.0, 0.0
+    share, whole, coded = 1.0 / len(weights), 0.0, 0.0
     for k in range(len(weights)):
         if weights[k] > 0:
             known = weights[k] * unit
             whole += known
-            told += math.lgamma(known + share) - math.lgamma(share)
-    return (math.lgamma(whole + 1.0) - told) / math.log(2.0)
+            coded += math.lgamma(known + share) - math.lgamma(share)
+    return (math.lgamma(whole + 1.0) - coded) / math.log(2.0)
 
 
 # ---- The protocols.

@@ -216,10 +216,8 @@ class Node:
         """The number of training records with an unknown answer and where they went; None if there were none."""
         if self.unknown is None or not self.unknown.records:
             return None
-        told, all_of_them = self.unknown.records, counted(self.summary.support, "record")
-        return (
-            f"unknown for {told:,} of {all_of_them}, which {'goes' if told == 1 else 'go'} with '{self.unknown.side}'"
-        )
+        number, all_of_them = self.unknown.records, counted(self.summary.support, "record")
+        return f"unknown for {number:,} of {all_of_them}, which {'goes' if number == 1 else 'go'} with '{self.unknown.side}'"
 
     @cached_property
     def summary(self) -> Summary:
@@ -373,7 +371,7 @@ class Tree:
         Nothing is unknown where an atom on a missing value is false.
         """
         aligned = self.aligned(panel)
-        return self.unknown_truth(lambda asked: truth_of(asked, aligned))
+        return self.unknown_truth(lambda expressions: truth_of(expressions, aligned))
 
     def unknown_truth(self, truth_of: Callable[[Sequence[Expression]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
         """Return the same, given a function for the truth of formulas: formulas × records."""
@@ -482,10 +480,10 @@ class Tree:
         return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
 
     def __str__(self) -> str:
-        def asked(node: Node) -> list[str]:
+        def question_lines(node: Node) -> list[str]:
             return [str(node.shown), *([] if node.doubt is None else [f"{INDENT}{node.doubt}"])]
 
-        return "\n".join(tree_lines(self, asked, _mixed))
+        return "\n".join(tree_lines(self, question_lines, _mixed))
 
     def _repr_html_(self) -> str:
         """Return the printed tree for notebooks; a fitted classifier shows it with English."""
@@ -513,8 +511,8 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
         yield from _nodes(node.false)
 
 
-def _mixed(said: Summary) -> str:
-    return f"{said.title}  ({'; '.join(filter(None, [said.mixed, said.remark]))})"
+def _mixed(summary: Summary) -> str:
+    return f"{summary.title}  ({'; '.join(filter(None, [summary.mixed, summary.remark]))})"
 
 
 def tree_lines(
