@@ -82,20 +82,20 @@ def _mixed(category: Category) -> tuple[int, ...]:
 def _lead(category: Category, *, beside: bool) -> str | None:
     """Return the headline of a card; None if it is another of its sentences, or one with other digits."""
     shown = [category.apart] if beside else [category.english, category.short, category.apart]
-    told = category.told.without_what_is_shared if beside else category.told
-    headline = told.without_repeats(*shown).headline
-    return None if headline is None or any(map(told.is_headline, shown)) else words(headline)
+    texts = category.told.without_what_is_shared if beside else category.told
+    headline = texts.without_repeats(*shown).headline
+    return None if headline is None or any(map(texts.is_headline, shown)) else words(headline)
 
 
-def _note(said: str, *categories: Category) -> str | None:
+def _note(text: str, *categories: Category) -> str | None:
     """Return a note behind a sentence; None if there is none.
 
     For the headline, that is its figures; else how often the sentence's conditions occur among the members of
     categories, unless they occur in all.
     """
-    if len(categories) == 1 and categories[0].told.is_headline(said):
-        return str(categories[0].headline).removeprefix(said)
-    found = [category.occurs[said] for category in categories if said in category.occurs]
+    if len(categories) == 1 and categories[0].told.is_headline(text):
+        return str(categories[0].headline).removeprefix(text)
+    found = [category.occurs[text] for category in categories if text in category.occurs]
     if len(found) < len(categories):
         return None
     return reduce(Occurrence.__add__, found).beside("its" if len(categories) == 1 else "their") or None
@@ -103,9 +103,9 @@ def _note(said: str, *categories: Category) -> str | None:
 
 def _shared(category: Category, sibling: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
     """Return the description that a category shares with its sibling, in every style."""
-    told = _told(category.shared, category.branches[:-1], subject, missing)
+    shared = _in_all_styles(category.shared, category.branches[:-1], subject, missing)
     note, together = _note(category.shared, category), _note(category.shared, category, sibling)
-    return {**told, "note": note, "together": together}
+    return {**shared, "note": note, "together": together}
 
 
 def _apart(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None] | None:
@@ -118,11 +118,13 @@ def _apart(category: Category, subject: Subject, missing: Container[str]) -> dic
     doubt, note = category.open[-1], _note(category.apart, category)
     if note is None and not any(category.open):
         return None
-    said = category.apart if doubt is None else f"{category.apart} ({doubt})"
-    return {**_told(said, category.branches[-1:], subject, missing), "note": note}
+    text = category.apart if doubt is None else f"{category.apart} ({doubt})"
+    return {**_in_all_styles(text, category.branches[-1:], subject, missing), "note": note}
 
 
-def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: Container[str]) -> dict[str, str]:
+def _in_all_styles(
+    english: str, branches: Sequence[Branch], subject: Subject, missing: Container[str]
+) -> dict[str, str]:
     """Return the answers on some branches in every style."""
     return {
         "english": words(english),
@@ -143,14 +145,14 @@ def _measure(sure: Sureness) -> dict[str, Any]:
     """Return the certainty of a category, as its card shows it."""
     found = sure.measure()._asdict()
     bar = None if found["bar"] is None else [number(place) for place in found["bar"]]
-    told = {name: words(text) for name, text in found.items() if isinstance(text, str)}
-    return {**found, **told, "size": number(found["size"]), "bar": bar}
+    texts = {name: words(text) for name, text in found.items() if isinstance(text, str)}
+    return {**found, **texts, "size": number(found["size"]), "bar": bar}
 
 
 def _values(sure: Sureness) -> dict[str, Any]:
     """Return the same as numbers, for a table, by the names of its columns; without the number of records."""
-    told = sure.exported().items()
-    found = {name: value for name, value in told if name != "support" and not isinstance(value, list)}
+    exported = sure.exported().items()
+    found = {name: value for name, value in exported if name != "support" and not isinstance(value, list)}
     return {name: number(value) if isinstance(value, float) else value for name, value in found.items()}
 
 

@@ -148,20 +148,20 @@ def _frame(
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
     size = size_text(category)
     part = f"; the first {drawn} are drawn" if drawn < len(category.positions) else ""
-    said = wrapped(wording.caption(category), _WIDE - 0.4, BODY, lines=6)
-    head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(said), BODY) + 0.15
+    caption = wrapped(wording.caption(category), _WIDE - 0.4, BODY, lines=6)
+    head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(caption), BODY) + 0.15
     marks = len(members.branches) if drawn else 0
     foot = 0.5 + 0.19 * marks
     figure = new_figure(_WIDE, head + max(0.3, sum(heights) + GAP * max(0, len(heights) - 1)) + foot)
     title = clipped(f"[{category.number}] {category.title}", (_WIDE - 3) / BOLD, TITLE)
     top = write_lines(figure, 0.2, 0.15, [title], fontsize=TITLE, fontweight="bold")
-    top = write_lines(figure, 0.2, top, said, color=QUIET)
+    top = write_lines(figure, 0.2, top, caption, color=QUIET)
     write_lines(figure, 0.2, top, [clipped(size + part, _WIDE - 0.4, BODY)])
     if not drawn:
         write_lines(figure, 0.2, head + 0.1, ["none of these records comes here"], color=QUIET)
     elif marks:
-        told = [f"decided: {wording.branch(branch)}" for branch in members.branches]
-        names = [clipped(words, _WIDE - 0.8, SMALL) for words in told]
+        decided = [f"decided: {wording.branch(branch)}" for branch in members.branches]
+        names = [clipped(words, _WIDE - 0.8, SMALL) for words in decided]
         legend(figure, [_mark(i) for i in range(marks)], names, loc="lower left", bbox_to_anchor=(0.01, 0.0))
     return figure, stack(figure, _LEFT, head, _ACROSS, heights)
 
@@ -315,13 +315,13 @@ def _assemble(
     step = _CELL + (_GAP if isinstance(draw, _Sketch) else _GAP_WITH_NUMBERS)
     first = _MARGIN + step - _CELL - _GAP
     wide = max(first + columns * step - step + _CELL + _MARGIN, 4.0)
-    told = [wrapped(wording.caption(c), wide - 2 * _MARGIN, SMALL, lines=3) if wording else [] for c in chosen]
-    heads = [lines_height(1, BODY) + lines_height(len(lines), SMALL) + 0.24 for lines in told]
+    captions = [wrapped(wording.caption(c), wide - 2 * _MARGIN, SMALL, lines=3) if wording else [] for c in chosen]
+    heads = [lines_height(1, BODY) + lines_height(len(lines), SMALL) + 0.24 for lines in captions]
     feet = 0.42
     high = 0.15 + key + sum(heads) + len(chosen) * (_TALL + feet)
     figure = new_figure(wide, high)
     top = 0.15 + key
-    for category, lines, head in zip(chosen, told, heads, strict=True):
+    for category, lines, head in zip(chosen, captions, heads, strict=True):
         head_line = f"[{category.number}] {category.title}  ({size_text(category)})"
         title = clipped(head_line, (wide - 2 * _MARGIN) / BOLD, BODY)
         below = write_lines(figure, _MARGIN, top, [title], fontweight="bold")

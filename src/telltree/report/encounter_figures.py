@@ -107,9 +107,11 @@ def plot_encounter(
     """
     flights = _flights(panel, record, show)
     own = ax is None
-    told = [line for part in (caption or "").splitlines() for line in wrapped(drawable(part), _WIDE - 0.4, BODY)]
+    caption_lines = [
+        line for part in (caption or "").splitlines() for line in wrapped(drawable(part), _WIDE - 0.4, BODY)
+    ]
     if ax is None:
-        ax = add_axes(new_figure(_WIDE, _TALL + lines_height(len(told), BODY)), 0.9, 0.15, 6.0, 4.5)
+        ax = add_axes(new_figure(_WIDE, _TALL + lines_height(len(caption_lines), BODY)), 0.9, 0.15, 6.0, 4.5)
     for flight in flights:
         _draw(ax, flight, 1.6)
         _mark(ax, flight)
@@ -121,7 +123,7 @@ def plot_encounter(
     name_axis(ax, x=time_name(panel), y=show.replace("_", " ") + unit)
     if own:
         _explain(figure_of(ax), collides)
-        write_lines(figure_of(ax), 0.2, _TALL, told)
+        write_lines(figure_of(ax), 0.2, _TALL, caption_lines)
     return figure_of(ax)
 
 

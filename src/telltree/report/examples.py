@@ -78,8 +78,8 @@ def columns_of(category: Category) -> tuple[str, ...]:
 def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
     """Return the smallest absolute robustness of each record on its path."""
     evidence = {node.formula: found for node, found in zip(subject.tree.nodes, subject.evidence, strict=True)}
-    asked = [np.abs(evidence[formula].robustness[positions]) for formula, _ in category.branches]
-    return np.min(asked, axis=0) if asked else np.full(len(positions), np.inf)
+    distances_on_path = [np.abs(evidence[formula].robustness[positions]) for formula, _ in category.branches]
+    return np.min(distances_on_path, axis=0) if distances_on_path else np.full(len(positions), np.inf)
 
 
 def medoids(apart: Floats, most: int, taken: NDArray[np.bool_] | None = None) -> Ints:

@@ -51,10 +51,10 @@ class FormulaWording(NamedTuple):
 
     def path(self, branches: Sequence[Branch]) -> str:
         """Return all branches of a path, without those that follow from the rest."""
-        told = [self._rounded(branch) for branch in shown(branches)]
+        kept = [self._rounded(branch) for branch in shown(branches)]
         if self.text == "formula":
-            return conjunction(signed(told))
-        return with_small_pictures(sentence(told, self.schema, self.missing, style=self.style, step=self.step))
+            return conjunction(signed(kept))
+        return with_small_pictures(sentence(kept, self.schema, self.missing, style=self.style, step=self.step))
 
     def _rounded(self, branch: Branch) -> Branch:
         formula, truth = branch

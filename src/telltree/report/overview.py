@@ -257,7 +257,7 @@ def _left_out(subject: Subject) -> dict[str, str]:
 
 def _columns(subject: Subject) -> list[ColumnFact]:
     """Return the columns that the tree mentions, then the others."""
-    asked = {name for node in subject.tree.nodes for name in node.formula.expression.attributes()}
+    mentioned = {name for node in subject.tree.nodes for name in node.formula.expression.attributes()}
     left_out, missing = _left_out(subject), subject.panel.missing()
     rows = []
     for name, column in subject.schema.items():
@@ -270,7 +270,7 @@ def _columns(subject: Subject) -> list[ColumnFact]:
                 unit=words(column.unit or ""),
                 missing=missing[name],
                 share=missing[name] / values,
-                use="in the tree" if name in asked else words(left_out.get(name, "not needed")),
+                use="in the tree" if name in mentioned else words(left_out.get(name, "not needed")),
             )
         )
     return sorted(rows, key=lambda row: row.use != "in the tree")
@@ -293,8 +293,8 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
         tried = sum(search.evaluations for search in found.values())
         rows.append(("formulas tried", f"{tried:,} in {counted(len(found), 'search', 'searches')}"))
     tree = getattr(fitted, "tree_", None)
-    if tree is not None and (told := proof_text(tree)):
-        rows.append(("proved", words(told)))
+    if tree is not None and (proof := proof_text(tree)):
+        rows.append(("proved", words(proof)))
     rows += [("recall", words(floor)) for floor in (() if tree is None else tree.floors)]
     return rows
 

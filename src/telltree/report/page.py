@@ -161,10 +161,11 @@ def _scale(unit: str | None) -> dict[str, Any]:
 
 def _room(subject: Subject, others: list[Any]) -> int:
     """Return the bytes left for records, given the rest of the page; cards and the overview contain sentences."""
-    told = ((c.english, c.short, c.headline or "", c.description, sentence(c.branches, subject.schema, style="paper"))
-            for c in subject.categories)  # fmt: skip
-    said = sum(len(words("".join(texts)).encode()) for texts in told)
-    return min(MOST_BYTES, MOST_PAGE - FIXED - 3 * said - len(data_block(others).encode()))
+    size = 0
+    for c in subject.categories:
+        paper = sentence(c.branches, subject.schema, style="paper")
+        size += len(words("".join((c.english, c.short, c.headline or "", c.description, paper))).encode())
+    return min(MOST_BYTES, MOST_PAGE - FIXED - 3 * size - len(data_block(others).encode()))
 
 
 def data_block(data: Any) -> str:

@@ -79,7 +79,7 @@ class Held(NamedTuple):
     """True if the part is true of the record."""
     decisive: int
     """The step that decided the branch."""
-    told: str = ""
+    amount: str = ""
     """The number of steps at which it is true, and the required number; empty if nothing is counted."""
     which: Expression | None = None
     """The count, if the part has several."""
@@ -138,9 +138,9 @@ def plot_record(
     drawn = [_shown(pane, aligned if _known(pane, tree) else panel, record, at, wording) for pane in chosen]
     title = f"record {panel.ids[record]}: [{number}] {leaf.summary.title}"
     note = [f"… and {counted(left_out, 'more signal')} that the formulas mention"] if left_out else []
-    said = wrapped(wording.path(branches), _WIDE - 0.4, BODY, lines=6) + note
+    subtitle = wrapped(wording.path(branches), _WIDE - 0.4, BODY, lines=6) + note
     labels = [_label(row, wording) for row in rows]
-    figure, axes = _frame(title, said, drawn, labels)
+    figure, axes = _frame(title, subtitle, drawn, labels)
     for ax, one in zip(axes, drawn, strict=False):
         _draw_pane(ax, one, at, digits)
         _mark_pieces(ax, one, rows, at)
@@ -197,20 +197,20 @@ def _shown(pane: Pane, panel: Panel, record: int, at: NDArray[np.float64], wordi
 
 
 def _frame(
-    title: str, said: Sequence[str], drawn: Sequence[_Shown], labels: Sequence[str]
+    title: str, subtitle: Sequence[str], drawn: Sequence[_Shown], labels: Sequence[str]
 ) -> tuple[Figure, list[Axes]]:
     """Return the figure with its heading, empty axes, and a legend for names that do not fit into the bands."""
     held_lines = [min(4, len(wrapped(words, _LEFT - 0.35, BODY))) for words in labels]
     heights = [1.0 if one.real else 0.34 for one in drawn]
     heights += [max(0.3, lines_height(lines, BODY)) for lines in held_lines]
     keys = {name: one.fill[code] for one in drawn for name, code in one.keys.items()}
-    head = 0.15 + lines_height(1, TITLE) + lines_height(len(said), BODY) + 0.3
+    head = 0.15 + lines_height(1, TITLE) + lines_height(len(subtitle), BODY) + 0.3
     foot = 0.55 + 0.18 * -(-len(keys) // _KEYS_A_LINE)
     figure = new_figure(_WIDE, head + sum(heights) + GAP * max(0, len(heights) - 1) + foot)
     top = write_lines(
         figure, 0.2, 0.15, [clipped(title, (_WIDE - 0.4) / BOLD, TITLE)], fontsize=TITLE, fontweight="bold"
     )
-    write_lines(figure, 0.2, top, said, color=QUIET)
+    write_lines(figure, 0.2, top, subtitle, color=QUIET)
     if keys:
         place = {"loc": "lower left", "bbox_to_anchor": (0.01, 0.0), "ncols": _KEYS_A_LINE, "columnspacing": 1.0}
         legend(figure, [Patch(**fill) for fill in keys.values()], [clipped(name, 1.4, SMALL) for name in keys], **place)
@@ -248,8 +248,8 @@ def _draw_held(ax: Axes, row: Held, at: NDArray[np.float64], words: str) -> None
     bands(ax, [(at, row.steps.astype(np.int8))], truth_fill(COLOURS[2]))
     ax.plot([at[row.decisive]], [0], marker="D", markersize=5.5, zorder=5, clip_on=False, **hollow(INK))
     looks = {"transform": ax.transAxes, "va": "center", "ha": "left", "fontsize": SMALL}
-    said = f"{'true' if row.true else 'false'}{': ' if row.told else ''}{row.told}"
-    write(ax, 1.008, 0.5, "\n".join(wrapped(said, _RIGHT - 0.1, SMALL, lines=3)), **looks)
+    text = f"{'true' if row.true else 'false'}{': ' if row.amount else ''}{row.amount}"
+    write(ax, 1.008, 0.5, "\n".join(wrapped(text, _RIGHT - 0.1, SMALL, lines=3)), **looks)
 
 
 def _mark_moments(axes: Sequence[Axes], columns: int, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
@@ -280,9 +280,9 @@ def held(branches: Sequence[Branch], panel: Panel, record: int, reference: Panel
         for part in parts:
             true, counts = bool(evidence.held(part, 0)[0]), compares_counts(part)
             for look in looks[part]:
-                told = count_text(part, evidence.count(look, 0)) if counts else ""
+                amount = count_text(part, evidence.count(look, 0)) if counts else ""
                 which = Expression(COUNT, (look,)) if len(looks[part]) > 1 else None
-                yield Held(number, part, evidence.held(look, 0), true, step, told, which)
+                yield Held(number, part, evidence.held(look, 0), true, step, amount, which)
 
 
 def temporal(e: Expression) -> list[Expression]:

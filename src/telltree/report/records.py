@@ -78,7 +78,7 @@ class Gallery:
         ]
 
     def encoded(
-        self, records: Sequence[int], ways: Mapping[int, DecisionPath], mentioned: Sequence[Sequence[str]]
+        self, records: Sequence[int], paths: Mapping[int, DecisionPath], mentioned: Sequence[Sequence[str]]
     ) -> Iterator[dict[str, Any]]:
         """Yield each record: its place in the panel, its category and label, its clock, its columns and its path.
 
@@ -96,7 +96,7 @@ class Gallery:
                 "wrong": bool(wrong[record]),
                 **clock(self._panel, record),
                 "x": {str(self.column(name)): traces[name][place] for name in names[record]},
-                "way": ways[record],
+                "way": paths[record],
             }
 
     def _traces(self, name: str, records: Sequence[int]) -> list[Any]:
@@ -134,10 +134,10 @@ def records_view(
 ) -> list[dict[str, Any]]:
     """Return the chosen records, encoded, as many as fit into `room` bytes; `mentioned` are the columns of each
     category."""
-    ways = ways_of(subject, chosen)
+    paths = paths_of(subject, chosen)
     found: list[dict[str, Any]] = []
     batches = (chosen[first : first + AT_A_TIME] for first in range(0, len(chosen), AT_A_TIME))
-    for entry in chain.from_iterable(gallery.encoded(batch, ways, mentioned) for batch in batches):
+    for entry in chain.from_iterable(gallery.encoded(batch, paths, mentioned) for batch in batches):
         room -= len(json.dumps(entry))
         if room < 0 and found:
             break
@@ -162,7 +162,7 @@ def listing(subject: Subject, seed: int) -> dict[str, Any]:
 # ---- The decision paths of the records.
 
 
-def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath]:
+def paths_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath]:
     """Return the branches of each record from the root to its leaf.
 
     A branch has the `node` (its index in the tree), `holds` (its truth), the decisive `step` and its `time` (and `date`
@@ -180,29 +180,29 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath]
         for record in chosen[here].tolist():
             step = int(evidence.steps[record])
             turn = {"node": spot.place, "holds": bool(evidence.truth[record]), "step": step}
-            told = _measured(subject.known, evidence, looks, record)
+            entry = _measured(subject.known, evidence, looks, record)
             if subject.unknown[record, spot.place]:
-                told["unknown"] = words(why_unknown_at(spot.node, subject.known[[record]]))
-            found[record].append(turn | _when(subject.known, record, step) | told)
+                entry["unknown"] = words(why_unknown_at(spot.node, subject.known[[record]]))
+            found[record].append(turn | _when(subject.known, record, step) | entry)
     return found
 
 
 def _when(panel: Panel, record: int, step: int) -> dict[str, Any]:
     times, date = panel.times(record), date_text(panel, record, step)
-    told = {"time": None if times is None else moment(float(times[step]))}
-    return told if date is None else {**told, "date": date}
+    entry = {"time": None if times is None else moment(float(times[step]))}
+    return entry if date is None else {**entry, "date": date}
 
 
 def _measured(panel: Panel, evidence: Evidence, looks: Sequence[Look], record: int) -> dict[str, Any]:
     distance = evidence.distance(record)
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "margin": number(abs(distance.size)),
         "looks": [band(evidence.held(look.what, record)) for look in looks],
     }
     if distance.unit is not None:
         size = distance_text(distance, panel).lstrip("+-")
-        told["distance"] = words(size if distance.unit == "steps" else f"{size} {distance.unit}")
+        entry["distance"] = words(size if distance.unit == "steps" else f"{size} {distance.unit}")
     if any(look.counts for look in looks):
         counts = (look.counts and count_text(look.counts, evidence.count(look.what, record)) for look in looks)
-        told["counts"] = list(counts)
-    return told
+        entry["counts"] = list(counts)
+    return entry

@@ -145,8 +145,8 @@ def plot_pruning_path(model_or_path: Any) -> Figure:
     name_axis(ax, x="words of the questions", y=f"{steps.scored_by} on records not seen (%)")
     _name_sizes(ax, [step for step in steps if step is not own], own)
     signs = [Line2D([], [], color=usual, **_DOT)] + ([] if own is None else [Line2D([], [], color=ours, **_OWN)])
-    told = ["a tree, with its number of categories and its standard error", "the model’s own"]
-    legend(ax, signs, told[: len(signs)], loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, columnspacing=1.5)
+    names = ["a tree, with its number of categories and its standard error", "the model’s own"]
+    legend(ax, signs, names[: len(signs)], loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, columnspacing=1.5)
     return figure
 
 

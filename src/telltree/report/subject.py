@@ -111,8 +111,8 @@ class Subject:
     @cached_property
     def schema(self) -> Schema:
         """All columns of the panel, with the phrases and units of training."""
-        told = self.tree.schema if self.training is None else self.training.schema
-        return Schema(_told(column, told.get(name)) for name, column in self.panel.schema.items())
+        known = self.tree.schema if self.training is None else self.training.schema
+        return Schema(_worded(column, known.get(name)) for name, column in self.panel.schema.items())
 
     @property
     def training(self) -> TrainingFacts | None:
@@ -165,19 +165,19 @@ def _evidence(tree: Tree, panel: Panel, training: TrainingFacts | None) -> tuple
     Each formula is evaluated once, even if several nodes have it.
     """
     robustness = Robustness(panel, None if training is None else training.deviations)
-    asked = [node.formula.expression for node in tree.nodes]
-    found = {e: robustness.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(asked)}
-    return tuple(found[e] for e in asked)
+    formulas = [node.formula.expression for node in tree.nodes]
+    found = {e: robustness.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(formulas)}
+    return tuple(found[e] for e in formulas)
 
 
 def _truth(evidence: Sequence[Evidence], records: int) -> NDArray[np.bool_]:
     return np.array([found.truth for found in evidence], np.bool_).reshape(len(evidence), records)
 
 
-def _told(column: Column, told: Column | None) -> Column:
-    if told is None:
+def _worded(column: Column, known: Column | None) -> Column:
+    if known is None:
         return column
-    words = {name: said for name in ("unit", "phrase", "negated", "high", "low") if (said := getattr(told, name))}
+    words = {name: text for name in ("unit", "phrase", "negated", "high", "low") if (text := getattr(known, name))}
     return replace(column, **words)
 
 

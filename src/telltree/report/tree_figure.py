@@ -75,9 +75,9 @@ def plot_tree(
         raise SettingsError("labels y were given without the panel that they belong to")
     way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
     wording = formula_wording(tree, panel, text, digits, style)
-    seen = census(tree, panel, y)
-    root = deal(tree, seen, lambda node: wording.formula(node.formula.expression), _TEXT[way])
-    return _draw(root, seen.parts, way, ax)
+    counted_records = census(tree, panel, y)
+    root = deal(tree, counted_records, lambda node: wording.formula(node.formula.expression), _TEXT[way])
+    return _draw(root, counted_records.parts, way, ax)
 
 
 # ---- Cards: the content and size of each box. Nothing is drawn here.
@@ -96,7 +96,7 @@ class Card:
     lines: tuple[str, ...]
     counts: Counts
     """The records in each part of the target; empty if their labels are not known."""
-    told: str
+    counts_text: str
     """The counts in words."""
     part: int | None
     """The part of the target in whose colours the prediction is drawn."""
@@ -135,8 +135,8 @@ def census(tree: Tree, panel: Panel | None, y: Any) -> Census:
     """Count the training records, or those of a panel; by part of the target if labels are given."""
     if panel is None:
         found = list(_trained(tree.root))
-        supports = tuple(said.support for said in found)
-        return Census(tree.target, tree.target.parts, tuple(said.parts for said in found), supports)
+        supports = tuple(summary.support for summary in found)
+        return Census(tree.target, tree.target.parts, tuple(summary.parts for summary in found), supports)
     passes = tree.passes(panel)
     totals = tuple(int(n) for n in passes.sum(axis=0))
     if y is None:
@@ -153,36 +153,36 @@ def _trained(node: Node | Leaf) -> Iterator[Summary]:
         yield from _trained(node.false)
 
 
-def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -> Card:
-    """Return the cards of a tree. `says` words its nodes, in lines of at most this many inches."""
-    places, numbers = iter(range(len(seen.totals))), iter(range(1, len(tree.leaves) + 1))
+def deal(tree: Tree, records: Census, words_of: Callable[[Node], str], inches: float) -> Card:
+    """Return the cards of a tree. `words_of` words its nodes, in lines of at most this many inches."""
+    places, numbers = iter(range(len(records.totals))), iter(range(1, len(tree.leaves) + 1))
 
     def make(node: Node | Leaf) -> Card:
         place = next(places)
-        counts = seen.counts[place]
+        counts = records.counts[place]
         if isinstance(node, Leaf):
             lines = wrapped(f"[{next(numbers)}] {node.summary.title}", _LEAF_TEXT, BODY, lines=3)
             lines += [node.summary.brief_remark] if node.summary.brief_remark else []
             children: tuple[Card, ...] = ()
         else:
-            lines = wrapped(says(node), inches, BODY, lines=_MOST_LINES)
+            lines = wrapped(words_of(node), inches, BODY, lines=_MOST_LINES)
             children = make(node.true), make(node.false)
         wider = BOLD if isinstance(node, Leaf) else 1.0
-        told = _told(seen, counts, seen.totals[place])
-        across = max(_NARROWEST, width(told, SMALL), *(wider * width(line, BODY) for line in lines))
+        counts_text = _counts_text(records, counts, records.totals[place])
+        across = max(_NARROWEST, width(counts_text, SMALL), *(wider * width(line, BODY) for line in lines))
         part = node.summary.part if isinstance(node, Leaf) else None
-        return Card(tuple(lines), counts, told, part, across + 2 * PAD, children)
+        return Card(tuple(lines), counts, counts_text, part, across + 2 * PAD, children)
 
     return make(tree.root)
 
 
-def _told(seen: Census, counts: Counts, total: int) -> str:
+def _counts_text(records: Census, counts: Counts, total: int) -> str:
     """Return the number of records of each part, largest first; of all parts together if that is too long."""
     largest = sorted((k for k, n in enumerate(counts) if n), key=lambda k: -counts[k])
-    named = drawable(", ".join(f"{seen.parts[k]}: {counts[k]}" for k in largest))
+    named = drawable(", ".join(f"{records.parts[k]}: {counts[k]}" for k in largest))
     if largest and width(named, SMALL) <= _LEAF_TEXT:
         return named
-    several = f", {len(largest)} {seen.target.words.parts}" if len(largest) > 1 else ""
+    several = f", {len(largest)} {records.target.words.parts}" if len(largest) > 1 else ""
     return f"{counted(total, 'record')}{several}"
 
 
@@ -283,7 +283,7 @@ class _Pen:
         weight = "normal" if card.part is None else "bold"
         self._write(x, bottom + card.height - PAD - text / 2, "\n".join(card.lines), fontweight=weight, **looks)
         floor = bottom + PAD
-        self._write(x, floor + lines_height(1, SMALL) / 2, card.told, SMALL, zorder=4)
+        self._write(x, floor + lines_height(1, SMALL) / 2, card.counts_text, SMALL, zorder=4)
         if card.counts:
             self._bar(card, left + PAD, floor + lines_height(1, SMALL) + PAD / 4)
 

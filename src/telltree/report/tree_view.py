@@ -76,15 +76,15 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
 
 
 def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:
-    e, said = node.formula.expression, node.shown.expression
+    e, shown = node.formula.expression, node.shown.expression
     if node.unknown is not None:  # unknown answers are described beside the question
-        missing = asked_missing(said)
-    opposite = _told(Expression(NOT, (said,)), subject, missing)
+        missing = asked_missing(shown)
+    opposite = _in_both_styles(Expression(NOT, (shown,)), subject, missing)
     return {
         "formula": words(node.shown),
         "found": None if node.found is None else words(node.found),
         "unknown": None if node.doubt is None else words(node.doubt),
-        **_told(said, subject, missing),
+        **_in_both_styles(shown, subject, missing),
         "negated": opposite["english"],
         "negated_paper": opposite["paper"],
         "fitness": number(node.fitness),
@@ -97,7 +97,7 @@ def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, 
     }
 
 
-def _told(e: Expression, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
+def _in_both_styles(e: Expression, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
     """Return a formula in plain English and in the paper's."""
     return {
         "english": words(english(e, subject.schema, missing, step=subject.known.step)),
@@ -109,8 +109,8 @@ def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[s
     """Return a runner-up with few digits; without English if it has columns that these records do not have."""
     e = rounded(other.formula.expression, DIGITS)
     known = all(name in subject.schema for name in e.attributes())
-    told = _told(e, subject, missing) if known else {"english": None, "paper": None}
-    return {"formula": words(e), **told, "fitness": number(other.fitness)}
+    texts = _in_both_styles(e, subject, missing) if known else {"english": None, "paper": None}
+    return {"formula": words(e), **texts, "fitness": number(other.fitness)}
 
 
 def pieces(e: Expression) -> list[tuple[str, int]]:

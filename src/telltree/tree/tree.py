@@ -217,7 +217,8 @@ class Node:
         if self.unknown is None or not self.unknown.records:
             return None
         number, all_of_them = self.unknown.records, counted(self.summary.support, "record")
-        return f"unknown for {number:,} of {all_of_them}, which {'goes' if number == 1 else 'go'} with '{self.unknown.side}'"
+        went = "goes" if number == 1 else "go"
+        return f"unknown for {number:,} of {all_of_them}, which {went} with '{self.unknown.side}'"
 
     @cached_property
     def summary(self) -> Summary:
