@@ -43,7 +43,9 @@ def test_formulas_stay_as_they_were_derived(grammar, missing, records):
         )  # the grammar says just this
     assert all(node.found is None for node in as_found.tree_.nodes)
     assert set(map(str, said)) != {str(node.shown) for node in usual.tree_.nodes}
-    assert set(map(str, said)) == {str(node.found or node.shown) for node in usual.tree_.nodes}  # the search found these
+    assert set(map(str, said)) == {
+        str(node.found or node.shown) for node in usual.tree_.nodes
+    }  # the search found these
     assert as_found.tree_.terminals == np.mean([formula.terminals for formula in said])
     assert (as_found.predict(panel) == usual.predict(panel)).all()
 

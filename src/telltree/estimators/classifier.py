@@ -20,7 +20,7 @@ from telltree.checks import PAPER_DEPTHS, PaperExperiment, is_whole, require_exp
 from telltree.defaults import RANDOM_STATE
 from telltree.engine.three_valued import check_bounds
 from telltree.errors import DataWarning, SettingsError, warn
-from telltree.estimators.cross_validation import Fold, Validation, choose_tree, folds, validate
+from telltree.estimators.cross_validation import Fold, Validation, choose_tree, stratified_folds, validate
 from telltree.estimators.fitted_tree import TrainingSample, WordedTree, importances, probabilities
 from telltree.estimators.inputs import TrainingData, TrainingSet, read_known, read_training_data, remember
 from telltree.estimators.parameters import (
@@ -227,19 +227,19 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         ) as run:
             data = read_training_data(X, y, sample_weight, self.class_weight)
             check_min_recall(self.min_recall, data.classes)
-            seed = self._seed(generator, run)
+            seed = self._draw_seed(generator, run)
             grammar = self._choose_grammar(data)
             settings = self._settings(data.training, seed)
-            parts = self._folds(data, groups, seed)
-            run.require(lambda: description_of(*data.training, grammar, settings, parts))
-            if parts is not None and isinstance(self.grammar, Grammar):  # telltree's own languages suit each fold
+            folds = self._folds(data, groups, seed)
+            run.require(lambda: description_of(*data.training, grammar, settings, folds))
+            if folds is not None and isinstance(self.grammar, Grammar):  # telltree's own languages suit each fold
                 run.share_bitsets(data.training.panel, self.sized(self.grammar))
             with run.interruption as interruption:
                 with run.whole_tree() as tree_run:
                     result = self._grow(data.training, grammar, settings, tree_run)
                 interruption.asked |= result.interrupted
                 path = PruningPath.of(result.tree)
-                validation = self._validate(data.training, path, parts, seed, run)
+                validation = self._validate(data.training, path, folds, seed, run)
                 run.write_checkpoint()
                 self._keep(
                     data, grammar, settings, result, path=path, validation=validation, interrupted=interruption.asked
@@ -406,7 +406,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- Learning, in the order of `fit`
 
-    def _seed(self, generator: np.random.RandomState, run: RunContext) -> int:
+    def _draw_seed(self, generator: np.random.RandomState, run: RunContext) -> int:
         """Draw the seed of the tree. Without a random_state any seed will do, so that of the checkpoint is taken."""
         seed = int(generator.randint(2**31 - 1))
         return run.resumed_seed(seed) if self.random_state is None else seed
@@ -475,7 +475,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if self.cv is None:
             return None
         if isinstance(self.cv, int | np.integer):
-            return folds(data.training.labels.codes, data.of_weighing(groups), int(self.cv), seed)
+            return stratified_folds(data.training.labels.codes, data.of_weighing(groups), int(self.cv), seed)
         sides = [[np.flatnonzero(np.isin(data.weighing, side)) for side in fold] for fold in self.cv]
         found = [(train, test) for train, test in sides if len(train) and len(test)]
         if not found:
@@ -501,24 +501,24 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return result
 
     def _validate(
-        self, training: TrainingSet, path: PruningPath, parts: Sequence[Fold] | None, seed: int, run: RunContext
+        self, training: TrainingSet, path: PruningPath, folds: Sequence[Fold] | None, seed: int, run: RunContext
     ) -> Validation | None:
         """Try the trees of the pruning path in folds; None without folds, or if Ctrl-C came."""
-        if parts is None:
+        if folds is None:
             return None
 
         def grow_here(number: int) -> GrowthResult:
-            train, _ = parts[number]
-            return self._grow_part(training.part(train), seed, run.fold(number, train, of=len(parts)))
+            train, _ = folds[number]
+            return self._grow_part(training.part(train), seed, run.fold(number, train, of=len(folds)))
 
         def validate_all() -> Validation | None:
             grow_fold: Callable[[int], GrowthResult] = grow_here
             if run.is_distributed:
                 alone = clone(self).set_params(callback=None)
-                tasks = [(alone, train, seed) for train, _ in parts]
+                tasks = [(alone, train, seed) for train, _ in folds]
                 grow_fold = dict(run.on_workers(_grow_fold, tasks, training)).__getitem__
             simplicity = (self.growth or DEFAULT_GROWTH).simplicity
-            return validate(grow_fold, path, *training, folds=parts, simplicity=simplicity, min_recall=self.min_recall)
+            return validate(grow_fold, path, *training, folds=folds, simplicity=simplicity, min_recall=self.min_recall)
 
         validation = run.interruption.unless_asked(validate_all)
         run.interruption.asked |= validation is None

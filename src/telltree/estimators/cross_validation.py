@@ -27,7 +27,7 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Positions of the training records, and of those held out."""
 
 
-def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list[Fold]:
+def stratified_folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list[Fold]:
     """Return positions to learn from and to hold out, in turn; each fold has about the same share of each class.
 
     `codes` are the classes of the records. `groups` has one group for each record, or is None; records of one group

@@ -19,7 +19,7 @@ from telltree.estimators.baselines import (
     summary_trees,
     trees_out_of_fold,
 )
-from telltree.estimators.cross_validation import Fold, folds
+from telltree.estimators.cross_validation import Fold, stratified_folds
 from telltree.estimators.inputs import record_weights
 from telltree.estimators.scorecard import Scorecard, coded, side_by_side
 from telltree.panel import Panel, check_labels
@@ -91,13 +91,13 @@ def judge_by_folds(
     """Cross-validate a fitted model on the records it learned from, and the baselines in the same folds.
 
     Clones are fitted like the model. If the model has its own cross-validation, `validation_`, with the same `groups`,
-    that is used. `number`, `groups` and `seed` are those of `folds`, the rest those of `cross_validate`.
+    that is used. `number`, `groups` and `seed` are those of `stratified_folds`, the rest those of `cross_validate`.
     """
     labels = check_labels(y, panel)
     classes, codes = np.unique(labels, return_inverse=True)
     chances, chosen = _own_validation(model, panel, groups)
     if chances is None:
-        chosen = folds(codes, groups, number, seed)
+        chosen = stratified_folds(codes, groups, number, seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # they were given about all records
             chances = cross_validate(model, panel, labels, chosen, progress, client=client, max_memory=max_memory)
