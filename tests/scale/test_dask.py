@@ -137,7 +137,7 @@ def test_folds_are_learnt_on_workers(client, records, tmp_path):
         GrammarTreeClassifier(search=SEARCH, random_state=0, cv=2).fit(*records, **given)
         for given in ({}, {"client": client})
     ]
-    assert np.array_equal(models[0].validation_.chances, models[1].validation_.chances)
+    assert np.array_equal(models[0].validation_.path_probabilities, models[1].validation_.path_probabilities)
     assert saved(models[0], tmp_path) == saved(models[1], tmp_path)
 
 

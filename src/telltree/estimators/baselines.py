@@ -60,10 +60,10 @@ def trees_out_of_fold(
     found = {name: np.zeros((len(panel), classes)) for name in sizes}
     for train, test in folds:
         own = None if weights is None else weights[train]
-        for name, chances in summary_trees(
+        for name, held_out in summary_trees(
             panel[train], codes[train], classes, panel[test], sizes, weights=own
         ).items():
-            found[name][test] = chances
+            found[name][test] = held_out
     return found
 
 

@@ -475,8 +475,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if self.cv is None:
             return None
         if isinstance(self.cv, int | np.integer):
-            return stratified_folds(data.training.labels.codes, data.of_weighing(groups), int(self.cv), seed)
-        sides = [[np.flatnonzero(np.isin(data.weighing, side)) for side in fold] for fold in self.cv]
+            return stratified_folds(data.training.labels.codes, data.of_training(groups), int(self.cv), seed)
+        sides = [[np.flatnonzero(np.isin(data.positions, side)) for side in fold] for fold in self.cv]
         found = [(train, test) for train, test in sides if len(train) and len(test)]
         if not found:
             raise SettingsError("cv has no fold with records both to learn from and to hold out")

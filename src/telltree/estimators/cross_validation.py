@@ -75,7 +75,7 @@ class Validation:
 
     folds: tuple[Fold, ...]
     """Positions of the training records and of those held out, for each fold."""
-    chances: Floats
+    path_probabilities: Floats
     """The probability of each class for each record, for each tree of the path: trees × records × classes."""
     right: NDArray[np.bool_]
     """True where a tree predicted the class of a record: trees × records."""
@@ -87,7 +87,7 @@ class Validation:
     @property
     def probabilities(self) -> Floats:
         """The probability of each class for each record, by trees of the chosen place that had not seen it."""
-        found: Floats = self.chances[self.chosen]
+        found: Floats = self.path_probabilities[self.chosen]
         return found
 
 
@@ -109,7 +109,7 @@ def validate(
     reaches the minimum recalls on the records that it was learned from. None if learning was interrupted.
     """
     prices, classes = between(steps), len(labels.target.classes)
-    chances = np.full((len(prices), len(panel), classes), 1 / classes)  # of records in no fold
+    path_probabilities = np.full((len(prices), len(panel), classes), 1 / classes)  # of records in no fold
     for number, (_, test) in enumerate(folds):
         learned = grow_fold(number)
         if learned.interrupted:
@@ -117,10 +117,10 @@ def validate(
         own = PruningPath.of(learned.tree)
         for step, price in enumerate(prices):
             tree = own.at_price(price)
-            chances[step, test] = probabilities(with_recall(tree, min_recall), panel[test])
-    right = chances.argmax(axis=2) == labels.codes
+            path_probabilities[step, test] = probabilities(with_recall(tree, min_recall), panel[test])
+    right = path_probabilities.argmax(axis=2) == labels.codes
     scores = _scores(right, labels, np.concatenate([test for _, test in folds]))
-    return Validation(tuple(folds), chances, right, scores, _smallest(scores, simplicity))
+    return Validation(tuple(folds), path_probabilities, right, scores, _smallest(scores, simplicity))
 
 
 def _scores(right: NDArray[np.bool_], labels: ClassLabels, held_out: NDArray[np.int64]) -> tuple[TreeScore, ...]:

@@ -57,7 +57,7 @@ class ForestTree(NamedTuple):
     """A tree of a forest."""
 
     tree: Tree
-    chances: Floats
+    oob_probabilities: Floats
     """The probability of each class for each out-of-bag record, in their order."""
     interrupted: bool
 
@@ -99,8 +99,8 @@ class ForestSetup:
                 run = TreeRun(partial(_shared_backend, shared.part(members)))
             result = classifier.grow_for_forest(self.training.part(members), seed, self.grammar, run)
             tree, others = self._with_facts_of_all(_bare(result.tree)), self.out_of_bag(number)
-            chances = probabilities(tree, panel[others]) if len(others) else np.empty((0, len(tree.target.parts)))
-            yield number, ForestTree(tree, chances, result.interrupted)
+            oob = probabilities(tree, panel[others]) if len(others) else np.empty((0, len(tree.target.parts)))
+            yield number, ForestTree(tree, oob, result.interrupted)
 
     def _with_facts_of_all(self, tree: Tree) -> Tree:
         """Return the tree with the columns that miss values, or do not change, among all records."""
@@ -279,8 +279,8 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
     def _set_up(self, data: TrainingData, template: GrammarTreeClassifier, seed: int, groups: Any) -> ForestSetup:
         """Collect everything that the trees share."""
         own = clone(template).set_params(callback=None, random_state=None)
-        known = data.of_weighing(groups)
-        if known is not None and len(known) != len(data.weighing):
+        known = data.of_training(groups)
+        if known is not None and len(known) != len(data.positions):
             records = counted(data.records, "record")
             raise SettingsError(f"groups must have one for each of {records}, got {len(known):,}")
         codes = None if known is None else np.unique(known, return_inverse=True)[1]
@@ -371,24 +371,24 @@ def _out_of_bag(setup: ForestSetup, kept: dict[int, ForestTree], classes: int) -
     total, judges = np.zeros((records, classes)), np.zeros(records)
     for number, grown in kept.items():
         others = setup.out_of_bag(number)
-        total[others] += grown.chances
+        total[others] += grown.oob_probabilities
         judges[others] += 1
     return np.divide(total, judges[:, None], out=np.full_like(total, np.nan), where=judges[:, None] > 0)
 
 
-def _scorecard(data: TrainingData, chances: Floats, sample_weight: Any) -> Scorecard | None:
-    judged = ~np.isnan(chances[:, 0])
+def _scorecard(data: TrainingData, oob: Floats, sample_weight: Any) -> Scorecard | None:
+    judged = ~np.isnan(oob[:, 0])
     if not judged.any():
         return None
     labels, known = data.training.labels.codes[judged], data.classes.tolist()
-    weights = None if sample_weight is None else np.asarray(sample_weight)[data.weighing[judged]]
-    return Scorecard.of(data.classes[labels].tolist(), chances[judged], known, weights)
+    weights = None if sample_weight is None else np.asarray(sample_weight)[data.positions[judged]]
+    return Scorecard.of(data.classes[labels].tolist(), oob[judged], known, weights)
 
 
-def _for_all_records(data: TrainingData, chances: Floats) -> Floats:
+def _for_all_records(data: TrainingData, oob: Floats) -> Floats:
     """Return the probabilities for all given records; those of weight 0 have NaN."""
-    found = np.full((data.records, chances.shape[1]), np.nan)
-    found[data.weighing] = chances
+    found = np.full((data.records, oob.shape[1]), np.nan)
+    found[data.positions] = oob
     return found
 
 

@@ -34,14 +34,14 @@ class TrainingData(NamedTuple):
     training: TrainingSet
     classes: NDArray[Any]
     """The classes of all given records, in order."""
-    weighing: NDArray[np.int64]
+    positions: NDArray[np.int64]
     """The positions of the training records among all given ones."""
     records: int
     """The number of given records."""
 
-    def of_weighing(self, values: Any) -> Any:
+    def of_training(self, values: Any) -> Any:
         """Return the values of the training records, given one for each record, such as groups."""
-        return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
+        return values if values is None or len(self.positions) == self.records else np.asarray(values)[self.positions]
 
 
 def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
@@ -55,12 +55,12 @@ def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) ->
     if singles is not None:
         warn(singles)
     weights = record_weights(labels, sample_weight, class_weight)
-    records, weighing = len(panel), np.arange(len(panel))
+    records, positions = len(panel), np.arange(len(panel))
     if weights is not None and not weights.all():
-        weighing = np.flatnonzero(weights)
-        panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
+        positions = np.flatnonzero(weights)
+        panel, codes, weights = panel[positions], codes[positions], weights[positions]
     coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
-    return TrainingData(TrainingSet(panel, coded), classes, weighing, records)
+    return TrainingData(TrainingSet(panel, coded), classes, positions, records)
 
 
 # ---- Panels and labels.
@@ -243,17 +243,17 @@ def _floats(values: Any) -> Weights:
         raise SettingsError(f"sample_weight must hold numbers: {error}") from error
 
 
-def _class_weights(class_weight: Any, labels: NDArray[Any], weighing: NDArray[np.bool_]) -> Weights:
+def _class_weights(class_weight: Any, labels: NDArray[Any], has_weight: NDArray[np.bool_]) -> Weights:
     """Return the weight of each record's class."""
     found = np.zeros(len(labels))
     if class_weight == "balanced":
-        found[weighing] = compute_sample_weight(class_weight, labels[weighing])
+        found[has_weight] = compute_sample_weight(class_weight, labels[has_weight])
         return found
     try:
         found[:] = compute_sample_weight(class_weight, labels)
     except ValueError as error:  # a dict that names none of the classes
         raise SettingsError(f"class_weight: {error}") from error
-    if not found[weighing].any():
+    if not found[has_weight].any():
         raise SettingsError(f"class_weight gives every class the weight 0: {class_weight!r}")
     return found
 

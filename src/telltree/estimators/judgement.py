@@ -95,18 +95,18 @@ def judge_by_folds(
     """
     labels = check_labels(y, panel)
     classes, codes = np.unique(labels, return_inverse=True)
-    chances, chosen = _own_validation(model, panel, groups)
-    if chances is None:
+    own, chosen = _own_validation(model, panel, groups)
+    if own is None:
         chosen = stratified_folds(codes, groups, number, seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # they were given about all records
-            chances = cross_validate(model, panel, labels, chosen, progress, client=client, max_memory=max_memory)
+            own = cross_validate(model, panel, labels, chosen, progress, client=client, max_memory=max_memory)
     weights = record_weights(labels, None, model.class_weight)
     # of all records: class shares of a fold are biased away from its held-out records, and would rank below chance
     prior = commonest_class(panel, codes, len(classes), panel)
     leaves = _leaves(model)
     trees = trees_out_of_fold(panel, codes, len(classes), chosen, sizes_beside(leaves), weights=weights)
-    probabilities = {MODEL: chances, COMMONEST: prior, **trees}
+    probabilities = {MODEL: own, COMMONEST: prior, **trees}
     cards = {name: Scorecard.of(labels, shares, classes.tolist()) for name, shares in probabilities.items()}
     return Judgement(cards, len(chosen), leaves=leaves)
 
@@ -210,16 +210,16 @@ def cross_validate(
     report = progress or (lambda _number, _all: None)
     limits = {} if max_memory is None else {"max_memory": max_memory}
     tasks = [(classifier, fold, limits) for fold in folds]
-    for place, (known, chances) in _each_fold(tasks, (panel, labels), report, client):
-        found[np.ix_(folds[place][1], np.searchsorted(classes, known))] = chances
+    for place, (known, predicted) in _each_fold(tasks, (panel, labels), report, client):
+        found[np.ix_(folds[place][1], np.searchsorted(classes, known))] = predicted
     return found
 
 
-class _FoldChances(NamedTuple):
+class _FoldPredictions(NamedTuple):
     """The classes that the model of a fold knows, and their probabilities for each record that was held out."""
 
     classes: NDArray[Any]
-    chances: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
 
 
 _Task = tuple[Any, Fold, dict[str, Any]]
@@ -228,7 +228,7 @@ _Records = tuple[Panel, NDArray[Any]]
 
 def _each_fold(
     tasks: Sequence[_Task], records: _Records, report: Callable[[int, int], None], client: Any
-) -> Iterator[tuple[int, _FoldChances]]:
+) -> Iterator[tuple[int, _FoldPredictions]]:
     """Yield the number of each fold, from 0, and its predictions, in the order in which they are done."""
     if client is None:
         for number, task in enumerate(tasks):
@@ -240,10 +240,10 @@ def _each_fold(
         yield found
 
 
-def _of_fold(task: _Task, records: _Records) -> _FoldChances:
+def _of_fold(task: _Task, records: _Records) -> _FoldPredictions:
     classifier, (train, test), limits = task
     panel, labels = records
     model = clone(classifier).fit(panel[train], labels[train], **limits)
     if getattr(model, "interrupted_", False):
         raise KeyboardInterrupt
-    return _FoldChances(model.classes_, model.predict_proba(panel[test]))
+    return _FoldPredictions(model.classes_, model.predict_proba(panel[test]))

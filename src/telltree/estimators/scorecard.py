@@ -99,10 +99,10 @@ class Scorecard:
         A label that is none of the classes is a class of its own, with probability 0.
         """
         codes, known = coded(y_true, classes)
-        chances = _checked(probabilities, len(codes), len(classes))
-        chances = np.hstack([chances, np.zeros((len(codes), len(known) - len(classes)))])
+        checked = _checked(probabilities, len(codes), len(classes))
+        checked = np.hstack([checked, np.zeros((len(codes), len(known) - len(classes)))])
         weights = _weights(sample_weight, len(codes))
-        kinds = Kinds.of(codes, chances, weights)
+        kinds = Kinds.of(codes, checked, weights)
         weighted = bool((weights != weights[0]).any())
         confusion = kinds.confusion(kinds.records[None])[0].astype(np.int64)
         scores = _scores(kinds, confusion, weighted)
@@ -242,27 +242,27 @@ class Kinds:
     """The class of each kind."""
     weight: Floats
     """The weight of a record of each kind."""
-    chances: Floats
+    probabilities: Floats
     """The probability of each class: kinds × classes."""
     records: Ints
     """The number of records of each kind."""
 
     @classmethod
-    def of(cls, codes: Ints, chances: Floats, weights: Floats) -> "Kinds":
+    def of(cls, codes: Ints, probabilities: Floats, weights: Floats) -> "Kinds":
         """Return the kinds among records of these classes, probabilities and weights."""
-        rows = np.column_stack([codes, weights, chances])
+        rows = np.column_stack([codes, weights, probabilities])
         kinds, records = np.unique(rows, axis=0, return_counts=True)
         return cls(kinds[:, 0].astype(np.int64), kinds[:, 1], np.ascontiguousarray(kinds[:, 2:]), records)
 
     @cached_property
     def predicted(self) -> Ints:
         """The most probable class of each kind, the first of equals."""
-        likeliest: Ints = self.chances.argmax(axis=1)
+        likeliest: Ints = self.probabilities.argmax(axis=1)
         return likeliest
 
     def confusion(self, amounts: NDArray[np.generic]) -> Floats:
         """Return the weight of each class predicted as each: samples × true × predicted."""
-        classes = self.chances.shape[1]
+        classes = self.probabilities.shape[1]
         return _binned(self.truth * classes + self.predicted, amounts, classes**2).reshape(-1, classes, classes)
 
     @property
@@ -290,7 +290,7 @@ class Kinds:
         """Return the measures of bootstrap samples, drawn with replacement, as large as the original: samples ×
         measures."""
         generator, number = np.random.default_rng(seed), int(self.records.sum())
-        at_once, found = max(1, AT_ONCE // self.chances.size), []
+        at_once, found = max(1, AT_ONCE // self.probabilities.size), []
         for begun in range(0, times, at_once):
             drawn = generator.multinomial(number, self.records / number, min(at_once, times - begun))
             found.append(self._measured(drawn[(drawn * self.weight).any(axis=1)]))
@@ -299,23 +299,23 @@ class Kinds:
     @cached_property
     def _surplus(self) -> Floats:
         """The predicted probability of the predicted class, minus 1 if the prediction was right."""
-        surplus: Floats = self.chances.max(axis=1) - (self.predicted == self.truth)
+        surplus: Floats = self.probabilities.max(axis=1) - (self.predicted == self.truth)
         return surplus
 
     @cached_property
     def _band(self) -> Ints:
-        band: Ints = np.minimum((self.chances.max(axis=1) * BANDS).astype(np.int64), BANDS - 1)
+        band: Ints = np.minimum((self.probabilities.max(axis=1) * BANDS).astype(np.int64), BANDS - 1)
         return band
 
     @cached_property
     def _own(self) -> NDArray[np.bool_]:
         """True where a kind is of a class: kinds × classes."""
-        own: NDArray[np.bool_] = self.truth[:, None] == np.arange(self.chances.shape[1])
+        own: NDArray[np.bool_] = self.truth[:, None] == np.arange(self.probabilities.shape[1])
         return own
 
     @cached_property
     def _squares(self) -> Floats:
-        squares: Floats = ((self.chances - self._own) ** 2).sum(axis=1) / 2
+        squares: Floats = ((self.probabilities - self._own) ** 2).sum(axis=1) / 2
         return squares
 
     @cached_property
@@ -323,7 +323,7 @@ class Kinds:
         """The ranks of all kinds among the distinct probabilities of each class, one class after another; and where the
         ranks of each class begin.
         """
-        ranks = [np.unique(column, return_inverse=True)[1] for column in self.chances.T]
+        ranks = [np.unique(column, return_inverse=True)[1] for column in self.probabilities.T]
         sizes = [int(rank.max()) + 1 for rank in ranks]
         begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         return np.concatenate([rank + begin for rank, begin in zip(ranks, begins, strict=True)]), begins
