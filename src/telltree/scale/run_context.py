@@ -91,7 +91,7 @@ class RunContext:
     def fold(self, number: int, train: NDArray[np.int64], *, of: int) -> TreeRun:
         """Return the run of the tree of a fold in this process.
 
-        number: that of the fold, from 0, out of so many. train: the positions of its training records.
+        number: that of the fold, from 0, among `of`. train: the positions of its training records.
         """
         callback, shared = self._callback, self._shared
         if callback is not None:

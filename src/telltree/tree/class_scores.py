@@ -129,8 +129,7 @@ class ClassSureness:
     counts: dict[Any, int]
     """The records of each label here; empty if labels are not known."""
     weighted: float | None
-    """The label's share of the training weight here, which is what `predict_proba` gives; None if all records weighed
-    the same."""
+    """The label's share of the training weight here, as in `predict_proba`; None if all records weighed the same."""
     decided_by_weights: bool
     """True if another class had more training records here, and the label only more weight."""
 
@@ -198,7 +197,7 @@ class ClassSureness:
         return {name: known[name] if name in known else getattr(self, name) for name in names}
 
     def exported(self) -> dict[str, Any]:
-        """Return all figures by the names that they have in tables; there is no interval where nothing is known."""
+        """Return all figures by the names that they have in tables; without labels there is no interval."""
         low, high = (None, None) if self.share is None else self.interval
         return {
             "share": self.share,
@@ -239,5 +238,5 @@ class ClassSureness:
 
 
 def _fixed(value: float | None, decimals: int) -> str:
-    """Return a number with so many decimals, or a dash."""
+    """Return a number with fixed decimals, or a dash."""
     return "–" if value is None else f"{value:.{decimals}f}"

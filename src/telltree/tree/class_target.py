@@ -50,7 +50,7 @@ class ClassTarget:
 
     @classmethod
     def of(cls, classes: NDArray[Any]) -> "ClassTarget":
-        """Return the target of an array of classes, whose type predictions get."""
+        """Return the target of an array of classes. Predictions get its type."""
         return cls(tuple(classes.tolist()), "str" if classes.dtype.kind == "U" else classes.dtype.name)
 
     @classmethod
@@ -173,7 +173,7 @@ class ClassSummary:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The probability of each class: its share, as if one more record had come here that is equally of all classes.
+        """The probability of each class: its share after one more record that belongs equally to all classes.
 
         Ten of ten records are better evidence than two of two, and neither is certainty.
         """
@@ -401,7 +401,7 @@ def _parts(weights: Ints, own: Bools) -> list[tuple[int, Bools]]:
 # ---- The kinds of targets in model files, by name. A new kind of target is registered here.
 
 Read = Callable[[Mapping[str, Any]], Target]
-"""Makes a target from its entry in a model file; ModelFormatError if that is damaged."""
+"""Returns a target, given its entry in a model file; ModelFormatError if that is damaged."""
 
 _KINDS: dict[str, Read] = {"classes": ClassTarget.from_entry}
 

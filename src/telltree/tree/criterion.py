@@ -156,7 +156,7 @@ def least_at_corners(criterion: Criterion, most: Ints, total: Ints, size: Ints) 
 
 
 def require_classes(criterion: Criterion, labels: Labels) -> None:
-    """Raise SettingsError if labels are no classes, whose counts this criterion takes."""
+    """Raise SettingsError if labels are no classes, which this criterion needs."""
     if not isinstance(labels, ClassLabels):
         name = type(criterion).__name__
         raise SettingsError(

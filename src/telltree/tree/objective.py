@@ -23,14 +23,16 @@ _EACH = 1_200
 
 
 class Sample(NamedTuple):
-    """Some records, by their positions in ascending order, and for each class how many records one stands for."""
+    """Some records, by their positions in ascending order, and for each class the number of records that one stands
+    for.
+    """
 
     records: NDArray[np.int64]
     stands: NDArray[np.int64]
 
 
 def sample_of(labels: Labels, seed: int) -> Sample | None:
-    """Draw one record in so many of each class at random; None if no class has enough to leave some out.
+    """Draw a fraction of the records of each class at random; None if no class has enough to leave some out.
 
     Rare classes are drawn whole, so that no more of them is left to chance than must be.
     """

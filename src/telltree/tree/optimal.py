@@ -44,7 +44,7 @@ def optimal_splits(greedy: Results, split_search: SplitSearch, backend: Backend)
 
 
 def _pool_formulas(greedy: Results, split_search: SplitSearch, backend: Backend) -> PooledFormulas:
-    """Pool the formulas of the greedy tree, and then in turn the best that the searches of its nodes found."""
+    """Pool the formulas of the greedy tree, and then in turn the best formulas that its searches found."""
 
     def truth_of(derivations: Sequence[Derivation]) -> Bools:
         population = Population.of(derivations, split_search.grammar.has_random_constants)

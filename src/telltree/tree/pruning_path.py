@@ -204,7 +204,7 @@ def _row(step: Pruning) -> dict[str, str]:
 def equals_merged(tree: Tree, price: float) -> Tree:
     """Return the tree without questions whose two leaves predict the same, unless they are worth this price.
 
-    Both leaves tell the same prediction; a question that only tells how likely it is must tell more of that.
+    Such a question changes only how likely the prediction is, so it must save more bits than others.
     """
     unit = tree.unit
 

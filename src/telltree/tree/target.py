@@ -11,7 +11,7 @@ from telltree.panel import Panel
 
 
 def label_bits(weights: Any, unit: float) -> float:
-    """Return the bits that encode the classes of so much weight, one record after another.
+    """Return the bits that encode the classes, given their weights, one record after another.
 
     Each record is predicted from the classes before it, as if each of k classes had occurred 1/k times to begin with.
     """

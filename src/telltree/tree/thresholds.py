@@ -214,7 +214,7 @@ class Splits:
         groups, worth = labels.groups()
         own = np.column_stack(groups).astype(np.int64)
         self._worth: Ints = own if worth is None else own @ worth
-        """What each record counts for."""
+        """Records × columns: what each record adds to the counts."""
         self._totals, self._criterion, self._size, self._least = (
             labels.totals(),
             criterion,
