@@ -21,9 +21,7 @@ COMMONEST, TREE, FREE_TREE = "commonest class", "decision tree", "unlimited tree
 
 
 def sizes_beside(leaves: int) -> Sizes:
-    """Return the decision trees to compare a tree of so many leaves with: one as large, with two leaves at least, and
-    an unlimited one.
-    """
+    """Return the decision trees to compare a tree of so many leaves with: one as large, and an unlimited one."""
     return {TREE: max(2, leaves), FREE_TREE: None}
 
 
@@ -81,8 +79,8 @@ class Summaries:
     Of a real column: least, greatest, mean, first and last value, standard deviation, median, lower and upper quartile,
     slope of the straight line through the values by steps, mean absolute difference of consecutive values, and the
     share of steps that miss it. Of a Boolean one: the shares of steps where it is true, and where it is missing. Of a
-    categorical one: the share of each of the ten levels that most training steps have, and of missing ones. Last, how
-    many steps the record has. An infinite value counts as missing; a summary is NaN if all values are missing, and a
+    categorical one: the share of each of the ten levels that most training steps have, and of missing ones. Last, the
+    number of steps. An infinite value counts as missing; a summary is NaN if all values are missing, and a
     slope or difference 0 where there is a single one.
     """
 

@@ -79,7 +79,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         "shapes" for the same with 200 shapes, pieces of training records; "paper" for the paper's generic grammar,
         `Grammar.generic` with alternatives of equal weight.
     search: the search for the formula of a node, such as GeneticProgramming() or MonteCarlo(); None for Auto(), which
-        also says what it has proved.
+        also returns proofs.
     criterion: the quality of a split; any function of (class weights of the true side, of all, sizes); None for MDL(),
         minimum description length, with which branches that are not worth their formulas are pruned; GiniSize() is
         the paper's.
@@ -99,8 +99,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     min_recall: a dict from class to the least share of its training records to be predicted as such, for example
         {"failure": 0.95}. The records of a class that falls short weigh more in the leaves, by the least factor that
         reaches it, so that more leaves predict it; `tree_.floors` has the cost.
-    missing: the value of an atom on a missing value: "false"; or "unknown" in three-valued logic, and a record whose
-        answer is unknown then goes where more training records of the node went: `node.unknown` counts them.
+    missing: the value of an atom on a missing value: "false"; or "unknown" in three-valued logic. A record with
+        an unknown answer then goes where more training records of the node went: `node.unknown` counts them.
     functions: user functions that a grammar given as text may call.
     random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is, and the same as `telltree fit` on the
         command line. None for another seed each time.
@@ -112,8 +112,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_: the Tree; `print(clf.tree_)`. Its headlines are found when it is first asked for, and the training records
-        are kept until then.
+    tree_: the Tree; `print(clf.tree_)`. Its headlines are found when it is first used, and the training records are kept
+        until then.
     pruning_path_: the trees from a single leaf to the whole tree, each the best for some price of formulas;
         `print(clf.pruning_path_)`, and see `at`.
     validation_: with cv, the predictions for records by trees that had not seen them.
@@ -250,8 +250,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def at(self, leaves: int) -> "GrammarTreeClassifier":
         """Return a copy of the model with another tree of the pruning path: the largest with at most this many leaves.
 
-        Nothing is learned again. `pruning_path_` lists what there is to choose from; where none has exactly so many
-        leaves, a warning says which was taken. Leaves that are new have no headline.
+        Nothing is learned again. `pruning_path_` lists the choices; if none has exactly so many leaves, a warning names
+        the one taken. New leaves have no headline.
         """
         self._fitted()
         if not is_whole(leaves, 1):
@@ -290,7 +290,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def unknown_path(self, X: Any) -> csr_matrix:
         """Return the visited nodes at which each record's answer is unknown; with missing="unknown" only.
 
-        Columns are those of `decision_path`; its sum by rows is how many unknown answers each record meets.
+        Columns are those of `decision_path`; row sums are the unknown answers on each record's path.
         """
         tree, panel = self._known(X)
         return csr_matrix(tree.unknown(panel))
@@ -338,7 +338,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return plot_tree(self.tree_, panel=panel, y=y, **options)
 
     def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write one HTML page about the tree and these records; it also tells how the tree was searched for.
+        """Write one HTML page about the tree and these records; it also describes the search.
 
         Options are those of `telltree.report.write_report`, such as `title` and `held_out=(X_test, y_test)`.
         """

@@ -86,7 +86,7 @@ class TrainingSample:
 
 
 class WordedTree:
-    """A tree whose headlines are found once, when they are first needed."""
+    """A tree and its headlines, which are found once, when they are first needed."""
 
     def __init__(self, plain: Tree, sample: TrainingSample | None = None) -> None:
         """`sample`: None if the headlines are there already, or cannot be found."""

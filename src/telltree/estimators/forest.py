@@ -132,7 +132,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator: how each tree is learned, a GrammarTreeClassifier; None for one with default settings, but with
+    estimator: the GrammarTreeClassifier that learns each tree; None for one with default settings, but with
         GeneticProgramming(), which takes less time: proofs are of no use in many trees. Its `random_state` and
         `callback` are ignored for the forest's, and `n_jobs` are threads for each tree. It has neither `cv` nor
         `min_recall`, which are about a single tree.

@@ -24,9 +24,9 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
     Parameters
     ----------
-    layout: how arrays lie. Three-dimensional: "records, steps, columns" or "records, columns, steps"; lists of
+    layout: the axes of arrays. Three-dimensional: "records, steps, columns" or "records, columns, steps"; lists of
         two-dimensional ones: "steps, columns" or "columns, steps". It is never guessed.
-    id: the column of a long table that tells records apart.
+    id: the column of a long table that identifies records.
     time: the column of a long table, or of each frame of a list, to sort by.
     columns: names of an array's columns (x1, x2 … if not given), or which columns of frames to use.
     static: columns of frames that have one value per record.

@@ -1,4 +1,4 @@
-"""Scorecards: how good predicted probabilities are, with an interval for each score."""
+"""Scorecards: the quality of predicted probabilities, with an interval for each score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,13 +58,13 @@ class Score:
 class Scorecard:
     """The scores of predicted probabilities; `print(card)` is a table, `card.as_dict()` is for JSON.
 
-    records: how many were judged.
+    records: the number of records that were judged.
     accuracy: the share of records whose class was predicted: the most probable class, the first of equals.
     balanced_accuracy: the share of the records of a class that were predicted (recall), averaged over the classes that
         occur. Always predicting the most common class gives one over the number of classes.
     macro_f1: 2 · hits / (2 · hits + misses + false alarms) of a class, averaged over classes that occur or are
         predicted.
-    auc: how often a record of a class gets a higher probability of it than a record of another class, ties counting
+    auc: the frequency with which a record of a class gets a higher probability of it than a record of another class, ties counting
         half; averaged over the classes. Two classes have the same. None if a class does not occur.
     calibration_error: the expected calibration error. Records are put into ten bins by the probability of the
         predicted class; it is how far that probability is, on average, from the share of the bin that was right. A
@@ -72,13 +72,13 @@ class Scorecard:
         instead of records, which shows here.
     brier: the Brier score, half the squared distance of the probabilities from the truth (1 for the class, 0 for all
         others), averaged over records. It is good only if classes are told apart and probabilities are right.
-    classes, confusion: how many records of each class (rows) were predicted as each (columns), whatever their weight.
-    weighted: whether records had weights; all scores are by weight then.
+    classes, confusion: the number of records of each class (rows) predicted as each (columns), whatever their weight.
+    weighted: True if records had weights; all scores are by weight then.
 
     Intervals are of 95 %, and assume that records are independent. That of accuracy is Wilson's; those of the others,
     and all of them if records have weights, are from a bootstrap: 1,000 samples of as many records, drawn with
     replacement from a fixed seed, shifted so that their mean is the score. If all samples agree because the score is
-    perfect or zero, a bootstrap says nothing; then it is Wilson's, for a share of the records of the rarest class.
+    perfect or zero, a bootstrap is of no use; then it is Wilson's, for a share of the records of the rarest class.
     """
 
     records: int

@@ -29,9 +29,9 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
     ----------
     formulas: a list of formulas, as text or Formula.
     tree: a Tree, whose branches' formulas are used as they are, or a classifier such as GrammarTreeClassifier(...),
-        which is cloned and learns its tree from what `fit` is given. Both `formulas` and `tree` may be given.
-    margins: add a column for each formula that says by how much it is true (positive) or false (negative), in standard
-        deviations over the records that `fit` was given; those are kept for it.
+        which is cloned and learns its tree in `fit`. Both `formulas` and `tree` may be given.
+    robustness: add a column for each formula with its margin: by how much it is true (positive) or false (negative),
+        in standard deviations over the records of `fit`, which are kept for it.
     functions: user functions that formulas given as text may call.
 
     `X` is a Panel, or a plain two-dimensional table whose rows are records with one step.
@@ -40,7 +40,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
     ----------
     formulas_: the formulas, each once.
     schema_: of the columns they mention.
-    reference_: the records that margins are measured by, or None.
+    reference_: the records that robustness is measured by, or None.
     n_features_in_, feature_names_in_: as in scikit-learn.
     """
 

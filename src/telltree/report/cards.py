@@ -90,8 +90,8 @@ def _lead(category: Category, *, beside: bool) -> str | None:
 def _note(text: str, *categories: Category) -> str | None:
     """Return a note behind a sentence; None if there is none.
 
-    For the headline, that is its figures; else how often the sentence's conditions occur among the members of
-    categories, unless they occur in all.
+    For the headline, its figures; else the frequency of the sentence's conditions among the members of categories,
+    unless they occur in all.
     """
     if len(categories) == 1 and categories[0].told.is_headline(text):
         return str(categories[0].headline).removeprefix(text)

@@ -336,7 +336,7 @@ def _assemble(
 
 
 def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any]:
-    """Return the labels of members that the name of their category does not tell, by their positions."""
+    """Return the labels of members that are not in the name of their category, by their positions."""
     names, which = labels.named()
     found: dict[int, Any] = {}
     for category in categories:
@@ -347,7 +347,7 @@ def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any
 
 
 def _name(ax: Axes, panel: Panel, record: int, others: Mapping[int, Any]) -> None:
-    """Write the record's id above its picture, and its label where the name of the category does not tell it."""
+    """Write the record's id above its picture, and its label if that is not in the name of the category."""
     words, other = str(panel.ids[record]), record in others
     if other:
         words += f" ({others[record]})"

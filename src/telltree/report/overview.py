@@ -182,7 +182,7 @@ class Facts:
     given: TargetScores | None
     held_out: TargetScores | None
     unseen: Unseen | None
-    """The result of cross-validation; None if there are held-out records, which tell more."""
+    """The result of cross-validation; None if there are held-out records, which are better evidence."""
     sizes: SizeTable | None
     missing: int
     table: tuple[ColumnFact, ...]
@@ -277,7 +277,7 @@ def _columns(subject: Subject) -> list[ColumnFact]:
 
 
 def _search(fitted: Any) -> list[tuple[str, str]]:
-    """Return how a classifier searched for its formulas; nothing that would differ in another fit."""
+    """Return the settings and results of a classifier's search, without what would differ in another fit."""
     found = getattr(fitted, "searches_", None)
     rows: list[tuple[str, str]] = []
     if fitted is None:

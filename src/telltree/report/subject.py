@@ -87,7 +87,7 @@ class Subject:
     panel: Panel
     """The records with all their columns."""
     known: Panel
-    """The same with the columns of the tree, as the tree knows them."""
+    """The records as the tree reads them: with its columns."""
     labels: Labels | None
     """The labels of the records; None if none were given."""
     evidence: tuple[Evidence, ...]
