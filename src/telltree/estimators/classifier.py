@@ -112,8 +112,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_: the Tree; `print(clf.tree_)`. Its headlines are found when it is first used, and the training records are kept
-        until then.
+    tree_: the Tree; `print(clf.tree_)`. Its headlines are found when it is first used; until then, the training records
+        are kept.
     pruning_path_: the trees from a single leaf to the whole tree, each the best for some price of formulas;
         `print(clf.pruning_path_)`, and see `at`.
     validation_: with cv, the predictions for records by trees that had not seen them.

@@ -64,12 +64,12 @@ class Scorecard:
         occur. Always predicting the most common class gives one over the number of classes.
     macro_f1: 2 · hits / (2 · hits + misses + false alarms) of a class, averaged over classes that occur or are
         predicted.
-    auc: the frequency with which a record of a class gets a higher probability of it than a record of another class, ties counting
-        half; averaged over the classes. Two classes have the same. None if a class does not occur.
+    auc: the frequency with which a record of a class gets a higher probability of it than a record of another class,
+        ties counting half; averaged over the classes. Two classes have the same. None if a class does not occur.
     calibration_error: the expected calibration error. Records are put into ten bins by the probability of the
-        predicted class; it is how far that probability is, on average, from the share of the bin that was right. A
-        model that says 90 % and is right nine times in ten has 0. Class weights make probabilities refer to weight
-        instead of records, which shows here.
+        predicted class; it is the mean distance of that probability from the share of the bin that was right. A model
+        that says 90 % and is right nine times in ten has 0. Class weights make probabilities refer to weight instead
+        of records, which shows here.
     brier: the Brier score, half the squared distance of the probabilities from the truth (1 for the class, 0 for all
         others), averaged over records. It is good only if classes are told apart and probabilities are right.
     classes, confusion: the number of records of each class (rows) predicted as each (columns), whatever their weight.

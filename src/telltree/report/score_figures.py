@@ -124,8 +124,8 @@ def plot_pruning_path(model_or_path: Any) -> Figure:
     """Draw the balanced accuracy of each tree of a pruning path in cross-validation, against the words of its
     questions.
 
-    The argument is a fitted classifier, whose own tree is marked, or its `pruning_path_`. Bars are standard errors, numbers are
-    categories. The trees must have scores, as they do if the classifier was fitted with `cv`.
+    The argument is a fitted classifier, whose own tree is marked, or its `pruning_path_`. Bars are standard errors,
+    numbers are categories. The trees must have scores, as they do if the classifier was fitted with `cv`.
     """
     steps, own = _steps(model_or_path)
     scores = [_deciding(step.score) for step in steps if step.score is not None]
