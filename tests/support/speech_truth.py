@@ -281,7 +281,7 @@ def _check_categories(verdict, tree, records, labels, panel):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         categories = categorize(tree, panel, labels)
-    tree = tree.spoken_of(panel)
+    tree = tree.worded_for(panel)
     homes = [leaf_of(tree, record) for record in records]
     told = Told(tree, panel.step, records)
     for category in categories:

@@ -228,7 +228,7 @@ def test_exports_predict_the_same(case, model, tmp_path):
     assert asked(case[0], export_model(model, "sql")) == list(zip(range(len(labels)), clusters, labels, strict=True))
     said = run_module(export_model(model, "python"), case[0], tmp_path)
     assert said == [list(pair) for pair in zip(clusters, labels, strict=True)]
-    told = next(node.doubt for node in model.tree_.nodes if node.doubt)
+    told = next(node.unknown_note for node in model.tree_.nodes if node.unknown_note)
     assert told in export_model(model, "dot")
 
 
@@ -245,7 +245,7 @@ def test_the_way_of_a_record_tells_why(case, model):
 
 def test_a_report_and_a_notebook_tell_it(case, model, tmp_path):
     page = model.report(*both(case), tmp_path / "page.html").read_text(encoding="utf-8")
-    told = next(node.doubt for node in model.tree_.nodes if node.doubt)
+    told = next(node.unknown_note for node in model.tree_.nodes if node.unknown_note)
     assert told.split(",")[0] in page
     assert told.split(",")[0] in model._repr_html_()
     assert told in model.outline()

@@ -218,7 +218,7 @@ def headline_text(tree: Tree, number: int) -> str | None:
     if occurrence is None:
         return None
     reach = _reach(leaf.support - headline.missed, leaf.support, headline.others, headline.elsewhere)
-    return f"{tree.says(claim)} ({'; '.join(filter(None, [reach, occurrence.told()]))})"
+    return f"{tree.sentence(claim)} ({'; '.join(filter(None, [reach, occurrence.told()]))})"
 
 
 def headlines_of(
@@ -610,7 +610,7 @@ def categorize(
     check_style(style)
     labels = None if y is None else tree.target.read(y, panel)
     everyone = None if labels is None else labels.summary()
-    tree = tree.spoken_of(panel)
+    tree = tree.worded_for(panel)
     answers = Answers(tree.aligned(panel)) if answers is None else answers
     clusters = tree.apply_truth(answers.truth([node.formula.expression for node in tree.nodes]))
     unsure = missing_columns(tree, panel) if missing is None else missing

@@ -15,7 +15,7 @@ def outline(tree: Tree, *, formulas: bool = False, style: Style = "plain") -> st
 
     def question_lines(node: Node) -> list[str]:
         question = english(node.shown, tree.schema, tree.missed_by(node), style=style, step=tree.step)
-        below = [str(node.shown)] * formulas + [node.doubt] * (node.doubt is not None)
+        below = [str(node.shown)] * formulas + [node.unknown_note] * (node.unknown_note is not None)
         return [f"{question}?", *(f"{INDENT}{line}" for line in below)]
 
     return "\n".join(tree_lines(tree, question_lines, _outcome))
@@ -39,7 +39,9 @@ def proof_text(tree: Tree) -> str | None:
 
 def unknown_answers(tree: Tree) -> list[str]:
     """Return a sentence for each question that has unknown answers, for places that do not show the questions."""
-    return [f"whether {tree.asks(node)}: {node.doubt}" for node in tree.nodes if node.doubt is not None]
+    return [
+        f"whether {tree.question(node)}: {node.unknown_note}" for node in tree.nodes if node.unknown_note is not None
+    ]
 
 
 def remarks(tree: Tree) -> list[str]:

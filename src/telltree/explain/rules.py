@@ -73,7 +73,7 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Sty
                 cluster=number,
                 formula=conjunction(signed(branches)),
                 english=english,
-                short=english if short is None else tree.says(short.expression),
+                short=english if short is None else tree.sentence(short.expression),
                 headline=headline_text(tree, number) if style == "plain" else None,
                 label=leaf.summary.predicted,
                 title=leaf.summary.title,

@@ -83,7 +83,7 @@ def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, 
     return {
         "formula": words(node.shown),
         "found": None if node.found is None else words(node.found),
-        "unknown": None if node.doubt is None else words(node.doubt),
+        "unknown": None if node.unknown_note is None else words(node.unknown_note),
         **_in_both_styles(shown, subject, missing),
         "negated": opposite["english"],
         "negated_paper": opposite["paper"],

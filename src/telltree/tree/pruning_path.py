@@ -76,7 +76,7 @@ class Pruning:
     @cached_property
     def words(self) -> int:
         """The number of words in its questions, in plain English."""
-        return sum(len(self.tree.asks(node).split()) for node in self.tree.nodes)
+        return sum(len(self.tree.question(node).split()) for node in self.tree.nodes)
 
     def __str__(self) -> str:
         text = f"{counted(self.leaves, 'category', 'categories')}, {counted(self.words, 'word')}"

@@ -212,7 +212,7 @@ class Node:
         return self.formula if self.unknown is None else self.unknown.shown
 
     @property
-    def doubt(self) -> str | None:
+    def unknown_note(self) -> str | None:
         """The number of training records with an unknown answer and where they went; None if there were none."""
         if self.unknown is None or not self.unknown.records:
             return None
@@ -409,7 +409,7 @@ class Tree:
         schema = Schema(column for column in self.schema.values() if column.name in used)
         return replace(self, schema=schema, how_read=self.how_read.of(used))
 
-    def spoken_of(self, panel: Panel) -> "Tree":
+    def worded_for(self, panel: Panel) -> "Tree":
         """Return the tree worded for these records: a column that changes in one of them is not called static.
 
         A column with one value in each training record is mentioned without "at some point", until it changes.
@@ -448,13 +448,13 @@ class Tree:
         """The columns with one value per record."""
         return frozenset(column.name for column in self.schema.values() if column.static)
 
-    def says(self, *claims: Expression) -> str:
+    def sentence(self, *claims: Expression) -> str:
         """Return the plain English for the conjunction of these formulas; "every record" for none."""
-        return self._says(claims, self.missing) if claims else "every record"
+        return self._english(claims, self.missing) if claims else "every record"
 
-    def asks(self, node: Node) -> str:
+    def question(self, node: Node) -> str:
         """Return the question of a node, in plain English without a question mark."""
-        return self._says([node.shown.expression], self.missed_by(node))
+        return self._english([node.shown.expression], self.missed_by(node))
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
@@ -474,7 +474,7 @@ class Tree:
         term = term_of(whole, self.missing, static=self.static)
         return conditions(term, self.schema, step=self.step, missing=self.missing)
 
-    def _says(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
+    def _english(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
         from telltree.english import say, term_of  # prediction needs no English
 
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
@@ -482,7 +482,7 @@ class Tree:
 
     def __str__(self) -> str:
         def question_lines(node: Node) -> list[str]:
-            return [str(node.shown), *([] if node.doubt is None else [f"{INDENT}{node.doubt}"])]
+            return [str(node.shown), *([] if node.unknown_note is None else [f"{INDENT}{node.unknown_note}"])]
 
         return "\n".join(tree_lines(self, question_lines, _mixed))
 

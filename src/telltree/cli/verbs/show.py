@@ -112,5 +112,5 @@ def _occurs(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
     leaf, branches = tree.leaves[rule.cluster - 1]
     occurred, claims = occurred_in_training(tree), signed(branches)
     told = [claims, *([claim] for claim in claims), *([] if leaf.short is None else [[leaf.short.expression]])]
-    known = ((tree.says(*some), occurred(some, rule.cluster)) for some in told)
+    known = ((tree.sentence(*some), occurred(some, rule.cluster)) for some in told)
     return {text: found for text, found in known if found is not None}
