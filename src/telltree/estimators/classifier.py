@@ -22,7 +22,14 @@ from telltree.engine.three_valued import check_bounds
 from telltree.errors import DataWarning, SettingsError, warn
 from telltree.estimators.cross_validation import Fold, Validation, choose_tree, stratified_folds, validate
 from telltree.estimators.fitted_tree import TrainingSample, WordedTree, importances, probabilities
-from telltree.estimators.inputs import TrainingData, TrainingSet, read_known, read_training_data, remember
+from telltree.estimators.inputs import (
+    TrainingData,
+    TrainingSet,
+    accept_any_values,
+    read_known,
+    read_training_data,
+    remember,
+)
 from telltree.estimators.parameters import (
     check_min_recall,
     check_parameters,
@@ -387,10 +394,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return (os.cpu_count() or 1) if self.n_jobs == -1 else min(self.n_jobs or 1, _MOST_THREADS)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
+        return accept_any_values(super().__sklearn_tags__())
 
     def _html_repr(self) -> str:
         """Return the representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""

@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from telltree.errors import SettingsError, warn
 from telltree.estimators.classifier import GrammarTreeClassifier, generator_of
 from telltree.estimators.fitted_tree import importances, probabilities
-from telltree.estimators.inputs import TrainingData, TrainingSet, read_known, read_training_data, remember
+from telltree.estimators.inputs import (
+    TrainingData,
+    TrainingSet,
+    accept_any_values,
+    read_known,
+    read_training_data,
+    remember,
+)
 from telltree.estimators.parameters import check_forest, check_tree_of_forest, effective_parameters
 from telltree.estimators.scorecard import Scorecard
 from telltree.explain import Style
@@ -264,10 +271,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return self._template().class_weight
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
+        return accept_any_values(super().__sklearn_tags__())
 
     # ---- Learning, in the order of `fit`
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array
 
@@ -112,6 +113,13 @@ def check_no_series(X: Any, schema: Schema) -> None:
     moving = [name for name, column in schema.items() if not column.static]
     if moving and not isinstance(X, Panel):
         raise DataError(f"a plain table has one value a record, but {moving[0]!r} was learnt as a series; {_NO_SERIES}")
+
+
+def accept_any_values(tags: Tags) -> Tags:
+    """Declare that inputs may have missing values and text."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.string = True
+    return tags
 
 
 def remember(estimator: Any, X: Any, panel: Panel) -> None:

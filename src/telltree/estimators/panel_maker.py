@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.errors import DataError, SettingsError
-from telltree.estimators.inputs import remember
+from telltree.estimators.inputs import accept_any_values, remember
 from telltree.panel import Panel
 from telltree.panel.arrays import CUBE_LAYOUTS, LIST_LAYOUTS, is_frame
 from telltree.panel.panel import Overrides, Repeated
@@ -69,10 +69,8 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         self.day_first = day_first
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags = accept_any_values(super().__sklearn_tags__())
         tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
         return tags
 
     def fit(self, X: Any, y: Any = None) -> "PanelMaker":

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from telltree.engine import Formula, truth_of
 from telltree.engine.formula import check_clock
 from telltree.errors import DataError, SettingsError
-from telltree.estimators.inputs import check_no_series, read_known, read_training, remember
+from telltree.estimators.inputs import accept_any_values, check_no_series, read_known, read_training, remember
 from telltree.explain import Robustness
 from telltree.logic import UserFunction
 from telltree.panel import Panel
@@ -58,9 +58,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         self.functions = functions
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
+        tags = accept_any_values(super().__sklearn_tags__())
         tags.target_tags.required = hasattr(self.tree, "fit")
         return tags
 
