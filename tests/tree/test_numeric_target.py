@@ -169,7 +169,7 @@ def test_a_tree_of_numbers_is_printed(tree):
 def test_its_rules_tell_means(tree):
     rows = rules_table(tree)
     assert [row.label for row in rows] == [said.predicted for said in tree.summaries]
-    assert rows[0].figures == rows[0].sureness.text
+    assert rows[0].figures == rows[0].certainty.text
     assert rows[0].mean == rows[0].label  # figures of the target are attributes of the row
     assert "mean" in rules_text(rows).splitlines()[0].split()
     assert set(as_records(rows)[0]) >= {"label", "mean", "low", "high", "english"}

@@ -12,7 +12,7 @@ from telltree.report.records import Gallery
 from telltree.report.subject import Subject, number, words
 from telltree.report.tree_view import spots
 from telltree.text import counted
-from telltree.tree.target import Sureness
+from telltree.tree.target import Certainty
 from telltree.tree.tree import Branch, Leaf
 
 
@@ -25,7 +25,7 @@ def cards(
     siblings, numbered = _siblings(subject.categories), {category.number: category for category in subject.categories}
     entries = []
     for category, row, some in zip(subject.categories, rules_table(subject.tree), members, strict=True):
-        sure = row.sureness if subject.labels is None else category.sureness
+        sure = row.certainty if subject.labels is None else category.certainty
         columns = sorted(columns_of(category), key=lambda name: -gains[category.number].get(name, 0.0))
         entries.append(
             {
@@ -141,7 +141,7 @@ def _doubt(category: Category) -> str | None:
     return f"Missing values leave answers open for {category.unknown:,} of these {records}."
 
 
-def _measure(sure: Sureness) -> dict[str, Any]:
+def _measure(sure: Certainty) -> dict[str, Any]:
     """Return the certainty of a category, as its card shows it."""
     found = sure.measure()._asdict()
     bar = None if found["bar"] is None else [number(place) for place in found["bar"]]
@@ -149,7 +149,7 @@ def _measure(sure: Sureness) -> dict[str, Any]:
     return {**found, **texts, "size": number(found["size"]), "bar": bar}
 
 
-def _values(sure: Sureness) -> dict[str, Any]:
+def _values(sure: Certainty) -> dict[str, Any]:
     """Return the same as numbers, for a table, by the names of its columns; without the number of records."""
     exported = sure.exported().items()
     found = {name: value for name, value in exported if name != "support" and not isinstance(value, list)}

@@ -106,5 +106,5 @@ def formula_wording(
 
 def size_text(category: Category) -> str:
     """Return the number of a category's members, and their labels: `43 records, calm: 3, storm: 40`."""
-    size = ", ".join(filter(None, [counted(len(category.positions), "record"), category.sureness.mixed]))
-    return "; ".join(filter(None, [size, category.sureness.remark]))
+    size = ", ".join(filter(None, [counted(len(category.positions), "record"), category.certainty.mixed]))
+    return "; ".join(filter(None, [size, category.certainty.remark]))

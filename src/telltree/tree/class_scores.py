@@ -117,7 +117,7 @@ def _mistakes(matrix: Ints, names: Sequence[Any]) -> tuple[tuple[Any, Any, int],
 
 
 @dataclass(frozen=True)
-class ClassSureness:
+class ClassCertainty:
     """The share of a leaf's label among some records and among all."""
 
     label: Any

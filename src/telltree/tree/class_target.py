@@ -13,7 +13,7 @@ from telltree.errors import DataError, ModelFormatError, SettingsError
 from telltree.panel import Panel, check_labels
 from telltree.panel.schema import listed
 from telltree.text import by_weight, counted, percent
-from telltree.tree.class_scores import ClassScores, ClassSureness, scores_of
+from telltree.tree.class_scores import ClassCertainty, ClassScores, scores_of
 from telltree.tree.target import Bools, Ints, Target, Words, label_bits
 
 ONE = 1 << 20
@@ -258,10 +258,10 @@ class ClassSummary:
         named = zip(self.target.array, shares, strict=True) if every else ()
         return found | {f"probability of {label}": share for label, share in named}
 
-    def sureness(self, here: "ClassSummary | None", whole: "ClassSummary | None", *, weighted: bool) -> ClassSureness:
+    def certainty(self, here: "ClassSummary | None", whole: "ClassSummary | None", *, weighted: bool) -> ClassCertainty:
         """Return the share of the class among some records, beside its share among all."""
         counts, everyone = (_counts(some, self.target) for some in (here, whole))
-        return ClassSureness(
+        return ClassCertainty(
             label=self.predicted,
             hits=counts[self.label],
             support=sum(counts),

@@ -127,7 +127,7 @@ class TargetScores(Protocol):
         """Return the score to show first; `main` if no other stands before it, `weighted` if records had weights."""
 
 
-class Sureness(Protocol):
+class Certainty(Protocol):
     """The certainty of a leaf's prediction, by some records of the leaf beside all records: of training, or new
     ones."""
 
@@ -215,7 +215,7 @@ class Summary(Protocol):
     def answers(self, *, every: bool) -> dict[str, Any]:
         """Return the columns of a table of predictions for each record here; all of them with `every`."""
 
-    def sureness(self, here: Any, whole: Any, *, weighted: bool) -> Sureness:
+    def certainty(self, here: Any, whole: Any, *, weighted: bool) -> Certainty:
         """Return the certainty of the prediction for records with the summary `here` (None: not known) among the
         `whole`.
 
