@@ -30,7 +30,7 @@ from telltree.report.style import (
     clipped,
     legend,
     lines_height,
-    look,
+    mark_style,
     new_figure,
     stroke,
     tidy,
@@ -84,7 +84,7 @@ class _Members(NamedTuple):
 
     def style(self, number: int) -> Any:
         """Return the dash pattern of a line."""
-        return "-" if number == self.own else look(max(1, number)).line
+        return "-" if number == self.own else mark_style(max(1, number)).line
 
 
 def plot_category(
@@ -173,7 +173,7 @@ def _key_height(schema: Schema, pane: Pane) -> float:
 
 
 def _mark(number: int) -> Line2D:
-    return Line2D([], [], marker=look(number).marker, markersize=5, **hollow(INK))
+    return Line2D([], [], marker=mark_style(number).marker, markersize=5, **hollow(INK))
 
 
 def _draw_pane(ax: Axes, pane: Pane, members: _Members, wording: FormulaWording) -> None:
@@ -184,7 +184,7 @@ def _draw_pane(ax: Axes, pane: Pane, members: _Members, wording: FormulaWording)
     if real:
         faint = float(np.clip(9 / len(values), 0.35, 0.95))
         for at, one, number in zip(times, values, members.looks, strict=True):
-            line(ax, at, one, color=look(number).ink, linestyle=members.style(number), alpha=faint, linewidth=1.1)
+            line(ax, at, one, color=mark_style(number).ink, linestyle=members.style(number), alpha=faint, linewidth=1.1)
         fit_height(ax, values, pane.thresholds)
         mark_thresholds(ax, pane.thresholds, 0.8, wording.digits)
     else:
@@ -210,7 +210,7 @@ def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[ND
     for points, where in ((on, ax.transData), (floor, ax.get_xaxis_transform())):
         if points:
             x, y = zip(*points, strict=True)
-            looks: Looks = {"marker": look(number).marker, "markersize": size, "zorder": 5} | hollow(INK)
+            looks: Looks = {"marker": mark_style(number).marker, "markersize": size, "zorder": 5} | hollow(INK)
             ax.plot(x, y, transform=where, clip_on=False, scaley=False, **looks)
 
 
@@ -380,7 +380,7 @@ class _Sketch:
         if panel.times(record) is not None:
             at = (at - at[0]) / self.factor
         for number, (name, (low, high)) in enumerate(zip(self.names, self.ranges, strict=False)):
-            it = look(number)
+            it = mark_style(number)
             with np.errstate(over="ignore"):  # values far outside the range are drawn as infinite
                 values = (panel.values(name, record) - low) / (high - low)
             line(ax, at, values, color=it.ink, linestyle=it.line, linewidth=1.1, markersize=2)

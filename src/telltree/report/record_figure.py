@@ -273,16 +273,16 @@ def held(branches: Sequence[Branch], panel: Panel, record: int, reference: Panel
     robustness = Robustness(panel, reference)
     for number, (formula, _) in enumerate(branches, 1):
         parts = temporal(formula.expression)
-        looks = {part: counted_conditions(part) if compares_counts(part) else part.args for part in parts}
-        followed = [*parts, *(look for several in looks.values() for look in several)]
-        evidence = robustness.evidence(formula.expression, [record], follow=followed)
+        operands = {part: counted_conditions(part) if compares_counts(part) else part.args for part in parts}
+        follow = [*parts, *(operand for several in operands.values() for operand in several)]
+        evidence = robustness.evidence(formula.expression, [record], follow=follow)
         step = int(evidence.steps[0])
         for part in parts:
             true, counts = bool(evidence.held(part, 0)[0]), compares_counts(part)
-            for look in looks[part]:
-                amount = count_text(part, evidence.count(look, 0)) if counts else ""
-                which = Expression(COUNT, (look,)) if len(looks[part]) > 1 else None
-                yield Held(number, part, evidence.held(look, 0), true, step, amount, which)
+            for operand in operands[part]:
+                amount = count_text(part, evidence.count(operand, 0)) if counts else ""
+                which = Expression(COUNT, (operand,)) if len(operands[part]) > 1 else None
+                yield Held(number, part, evidence.held(operand, 0), true, step, amount, which)
 
 
 def temporal(e: Expression) -> list[Expression]:

@@ -14,7 +14,7 @@ from telltree.explain.evidence import Evidence, distance_text, why_unknown_at
 from telltree.panel import ColumnType, Panel, unusable
 from telltree.panel.dates import date_text
 from telltree.report.examples import Members, drawn
-from telltree.report.subject import Look, Subject, looked_at, moment, number, words
+from telltree.report.subject import StepwiseOperand, Subject, moment, number, stepwise_operands, words
 from telltree.report.traces import band, clock, lines, reduced_levels
 from telltree.report.tree_view import spots
 from telltree.tree.tree import Node
@@ -176,11 +176,11 @@ def paths_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath
     for spot, here in zip(spots(subject.tree), passes.T, strict=True):
         if not isinstance(spot.node, Node):
             continue
-        evidence, looks = subject.evidence[spot.row], list(looked_at(spot.node.formula.expression))
+        evidence, operands = subject.evidence[spot.row], list(stepwise_operands(spot.node.formula.expression))
         for record in chosen[here].tolist():
             step = int(evidence.steps[record])
             turn = {"node": spot.place, "holds": bool(evidence.truth[record]), "step": step}
-            entry = _measured(subject.known, evidence, looks, record)
+            entry = _measured(subject.known, evidence, operands, record)
             if subject.unknown[record, spot.place]:
                 entry["unknown"] = words(why_unknown_at(spot.node, subject.known[[record]]))
             found[record].append(turn | _when(subject.known, record, step) | entry)
@@ -193,16 +193,19 @@ def _when(panel: Panel, record: int, step: int) -> dict[str, Any]:
     return entry if date is None else {**entry, "date": date}
 
 
-def _measured(panel: Panel, evidence: Evidence, looks: Sequence[Look], record: int) -> dict[str, Any]:
+def _measured(panel: Panel, evidence: Evidence, operands: Sequence[StepwiseOperand], record: int) -> dict[str, Any]:
     distance = evidence.distance(record)
     entry: dict[str, Any] = {
         "margin": number(abs(distance.size)),
-        "looks": [band(evidence.held(look.what, record)) for look in looks],
+        "looks": [band(evidence.held(operand.expression, record)) for operand in operands],
     }
     if distance.unit is not None:
         size = distance_text(distance, panel).lstrip("+-")
         entry["distance"] = words(size if distance.unit == "steps" else f"{size} {distance.unit}")
-    if any(look.counts for look in looks):
-        counts = (look.counts and count_text(look.counts, evidence.count(look.what, record)) for look in looks)
+    if any(operand.comparison for operand in operands):
+        counts = (
+            operand.comparison and count_text(operand.comparison, evidence.count(operand.expression, record))
+            for operand in operands
+        )
         entry["counts"] = list(counts)
     return entry

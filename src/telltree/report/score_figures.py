@@ -28,7 +28,7 @@ from telltree.report.style import (
     clipped,
     figure_of,
     legend,
-    look,
+    mark_style,
     name_axis,
     new_figure,
     stroke,
@@ -133,7 +133,7 @@ def plot_pruning_path(model_or_path: Any) -> Figure:
         raise SettingsError("how well the trees of this front do is not known: fit the classifier with cv=5")
     figure = new_figure(_WIDE + 1.1, _HIGH + 1.15)
     ax = add_axes(figure, 0.75, 0.45, _WIDE, _HIGH)
-    usual, ours = look(0).ink, look(4).ink
+    usual, ours = mark_style(0).ink, mark_style(4).ink
     shares = [100 * score.share for score in scores]
     ax.plot([step.words for step in steps], shares, color=QUIET, linewidth=0.8, alpha=0.5)
     for step, score in zip(steps, scores, strict=True):
@@ -226,7 +226,7 @@ def _fall(ax: Axes, run: SearchResult, unit: str, number: int) -> None:
         max(run.evaluations, moments[-1].evaluations), max(run.seconds, moments[-1].seconds), moments[-1].fitness
     )
     x = [float(getattr(moment, unit)) for moment in (*moments, end)]
-    it = look(number)
+    it = mark_style(number)
     looks: Looks = {"color": it.ink, "linestyle": it.line, "linewidth": 1.4}
     ax.step(x, [moment.fitness for moment in (*moments, end)], where="post", **looks)
     dots: Looks = {"marker": it.marker, "markersize": 3.5, "linestyle": "none"}
@@ -235,7 +235,7 @@ def _fall(ax: Axes, run: SearchResult, unit: str, number: int) -> None:
 
 def _name_lines(ax: Axes, names: list[Any]) -> None:
     words = [clipped(f"node {name}" if isinstance(name, int) else name, 1.2, SMALL) for name in names[:_MOST_NAMED]]
-    handles = [stroke(number, marker=look(number).marker, markersize=3.5) for number in range(len(words))]
+    handles = [stroke(number, marker=mark_style(number).marker, markersize=3.5) for number in range(len(words))]
     if len(names) > _MOST_NAMED:
         handles.append(stroke(0, linestyle="none"))
         words.append(f"and {len(names) - _MOST_NAMED} more")

@@ -56,7 +56,7 @@ class MarkStyle(NamedTuple):
     marker: str
 
 
-def look(number: int) -> MarkStyle:
+def mark_style(number: int) -> MarkStyle:
     """Return the style of the thing with this number, counted from 0."""
     pick = [series[number % len(series)] for series in (COLOURS, INKS, HATCHES, LINES, MARKERS)]
     return MarkStyle(*pick)
@@ -160,13 +160,13 @@ def swatch(number: int, **changes: Any) -> Patch:
 
 def stroke(number: int, **changes: Any) -> Line2D:
     """Return the legend entry for the line of a thing."""
-    it = look(number)
+    it = mark_style(number)
     return Line2D([], [], **{"color": it.ink, "linestyle": it.line, "linewidth": 1.4} | changes)
 
 
 def area(number: int) -> Looks:
     """Return the fill of the area of a thing: hatched in a dark shade of its own colour."""
-    it = look(number)
+    it = mark_style(number)
     dark = tuple(0.55 * part for part in to_rgb(it.colour))
     return {"facecolor": it.colour, "edgecolor": dark, "hatch": it.hatch, "linewidth": 0.4}
 

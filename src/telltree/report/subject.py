@@ -53,23 +53,23 @@ _JOINING = {NOT, AND, OR, IMPLIES}
 """The connectives of whole formulas; operators below these apply to steps."""
 
 
-class Look(NamedTuple):
+class StepwiseOperand(NamedTuple):
     """An operand of a formula whose truth is shown step by step."""
 
-    what: Expression
-    counts: Expression | None = None
+    expression: Expression
+    comparison: Expression | None = None
     """The comparison that counts it, if it is counted."""
 
 
-def looked_at(e: Expression) -> Iterator[Look]:
+def stepwise_operands(e: Expression) -> Iterator[StepwiseOperand]:
     """Yield the operands of F, G and count, wherever they stand in a formula."""
     if compares_counts(e):
-        yield from (Look(operand, e) for operand in counted_conditions(e))
+        yield from (StepwiseOperand(operand, e) for operand in counted_conditions(e))
     elif e.head in _JOINING or timeless(e):
         for arg in e.args:
-            yield from looked_at(arg)
+            yield from stepwise_operands(arg)
     else:
-        yield from (Look(arg) for arg in e.args)
+        yield from (StepwiseOperand(arg) for arg in e.args)
 
 
 # ---- The subject.
@@ -166,7 +166,10 @@ def _evidence(tree: Tree, panel: Panel, training: TrainingFacts | None) -> tuple
     """
     robustness = Robustness(panel, None if training is None else training.deviations)
     formulas = [node.formula.expression for node in tree.nodes]
-    found = {e: robustness.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(formulas)}
+    found = {
+        e: robustness.evidence(e, follow=[operand.expression for operand in stepwise_operands(e)])
+        for e in dict.fromkeys(formulas)
+    }
     return tuple(found[e] for e in formulas)
 
 

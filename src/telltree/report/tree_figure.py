@@ -29,7 +29,7 @@ from telltree.report.style import (
     figure_of,
     inches_of,
     lines_height,
-    look,
+    mark_style,
     new_figure,
     place,
     tint,
@@ -268,7 +268,7 @@ class _Pen:
 
     def card(self, card: Card, x: float, y: float) -> None:
         """Draw the box, its lines, the bar and the counts, from the top."""
-        colour = None if card.part is None else look(card.part).colour
+        colour = None if card.part is None else mark_style(card.part).colour
         left, bottom = x - card.width / 2, y - card.height / 2
         self._ax.add_patch(
             FancyBboxPatch(

@@ -13,7 +13,7 @@ from telltree.explain.categories import missing_columns
 from telltree.logic import Attribute, Expression, Number
 from telltree.logic.expression import rounded
 from telltree.logic.operators import ABS, COMPARISONS, DISTANCE, NOT, Operator
-from telltree.report.subject import Subject, looked_at, number, words
+from telltree.report.subject import Subject, number, stepwise_operands, words
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
 DIGITS = 4  # of the constants of runners-up
@@ -91,7 +91,7 @@ def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, 
         "gain": number(node.gain),
         "margin": number(node.robustness),
         "others": [_other(other, subject, missing) for other in node.runners_up],
-        "looks": [words(look.what) for look in looked_at(e)],
+        "looks": [words(operand.expression) for operand in stepwise_operands(e)],
         "marks": [[words(name), number(value)] for name, value in marks(e)],
         "pieces": [[words(name), steps] for name, steps in pieces(e)],
     }
