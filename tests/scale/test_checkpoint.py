@@ -356,11 +356,11 @@ def test_forged_arrays_do_no_harm(case, data, often, tmp_path, forgeries):
     path, content = tmp_path / "checkpoint", forgeries[case]
 
     def change(line):
-        place, state = checkpoint._place(line), checkpoint.state_of(line)
+        place, state = checkpoint._place(line), checkpoint.entry_state(line)
         for _ in range(data.draw(st.integers(0, 2))):
             name = data.draw(st.sampled_from(sorted(state)))
             state[name] = spoilt(state[name], data.draw)
-        return checkpoint.line_of(place, state)[:-1]
+        return checkpoint.entry_line(place, state)[:-1]
 
     path.write_bytes(forged(content, change))
     with suppress(CheckpointError):

@@ -105,7 +105,7 @@ class Checkpoint:
     def state(self, place: NodePlace) -> State | None:
         """Return the state of a node that the file holds."""
         line = self._lines.get(place)
-        return None if line is None else state_of(line)
+        return None if line is None else entry_state(line)
 
     def remember(self, place: NodePlace, make: Callable[[], State]) -> None:
         """Keep the state that `make` returns. It is called when the file is written, which is now if that is due."""
@@ -124,10 +124,10 @@ class Checkpoint:
         """
         with self._lock:
             began = time.monotonic()
-            self._lines |= {place: line_of(place, make()) for place, make in self._made.items()}
+            self._lines |= {place: entry_line(place, make()) for place, make in self._made.items()}
             self._made.clear()
             try:
-                write_whole(self._path, content_of(self._about, self._lines.values()))
+                write_whole(self._path, file_content(self._about, self._lines.values()))
             except (OSError, CheckpointError) as error:
                 self._warn(getattr(error, "strerror", None) or str(error))
             now = time.monotonic()
@@ -146,7 +146,7 @@ class _TreeCheckpoint(CheckpointStore):
 
     def result(self, task: NodeTask, split_search: SplitSearch) -> SplitResult | None:
         state = self._checkpoint.state(NodePlace(self._tree, task.number, finished=True))
-        return None if state is None else result_of(state, task, split_search)
+        return None if state is None else node_result(state, task, split_search)
 
     def unfinished(self, task: NodeTask, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
         place = NodePlace(self._tree, task.number, finished=False)
@@ -158,7 +158,7 @@ class _TreeCheckpoint(CheckpointStore):
     def keep(self, task: NodeTask, result: SplitResult) -> None:
         if result.search is not None:
             place = NodePlace(self._tree, task.number, finished=True)
-            self._checkpoint.remember(place, lambda: state_of_result(result, task))
+            self._checkpoint.remember(place, lambda: node_state(result, task))
 
 
 def _require_same(before: Mapping[str, str], now: Mapping[str, str]) -> None:
@@ -235,13 +235,13 @@ def _hash(*arrays: NDArray[Any]) -> str:
 
 FORMAT, VERSION = "telltree checkpoint", 2
 MOST_BYTES = 1 << 30
-MOST_SIGNS = 10_000_000
+MOST_ITEMS = 10_000_000
 """The most objects, lists and items, which take memory when they are read: a node has about two hundred."""
 _MOST_HEAD = 1 << 20
 _TYPES = ("<i4", "<i8", "<u8", "<f8", "|u1")
 
 
-def content_of(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
+def file_content(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
     """Return the content of a file; CheckpointError if it is too large to be read again."""
     head = {"format": FORMAT, "version": VERSION, "telltree": __version__, "about": dict(about)}
     content = _written(head) + b"".join(lines)
@@ -250,7 +250,7 @@ def content_of(about: Mapping[str, str], lines: Iterable[bytes]) -> bytes:
     return content
 
 
-def line_of(place: NodePlace, state: State) -> bytes:
+def entry_line(place: NodePlace, state: State) -> bytes:
     """Return the line of an entry."""
     return _written({**place._asdict(), "arrays": {name: _array_out(array) for name, array in state.items()}})
 
@@ -271,7 +271,7 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[NodePl
     return about, {_place(line): line + b"\n" for line in content[len(head) : end].splitlines()}
 
 
-def state_of(line: bytes) -> State:
+def entry_state(line: bytes) -> State:
     """Return the state that a line holds."""
     arrays = _object(line).get("arrays")
     if not isinstance(arrays, dict):
@@ -286,8 +286,8 @@ def _written(value: dict[str, Any]) -> bytes:
 def _require_bounded(content: bytes) -> None:
     if len(content) > MOST_BYTES:
         raise CheckpointError(f"it has more than {MOST_BYTES:,} bytes, the most that a checkpoint may have")
-    if sum(map(content.count, (b"{", b"[", b","))) > MOST_SIGNS:
-        raise CheckpointError(f"it has more than {MOST_SIGNS:,} items, the most that a checkpoint may have")
+    if sum(map(content.count, (b"{", b"[", b","))) > MOST_ITEMS:
+        raise CheckpointError(f"it has more than {MOST_ITEMS:,} items, the most that a checkpoint may have")
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -346,10 +346,10 @@ def _array_in(written: Any) -> NDArray[Any]:
 # ---- The result of a node, as plain arrays, and back.
 
 
-def state_of_result(result: SplitResult, task: NodeTask) -> State:
+def node_state(result: SplitResult, task: NodeTask) -> State:
     """Return the arrays of the result of a node that was searched; its leaf follows from its records."""
     assert result.search is not None
-    state = together(search=found_state(result.search))
+    state = together(search=search_state(result.search))
     split = result.split
     if split is None:
         return state
@@ -367,10 +367,10 @@ def state_of_result(result: SplitResult, task: NodeTask) -> State:
     )
 
 
-def result_of(state: State, task: NodeTask, split_search: SplitSearch) -> SplitResult:
+def node_result(state: State, task: NodeTask, split_search: SplitSearch) -> SplitResult:
     """Return the result of a node; CheckpointError if the state cannot be one of it."""
     given = Given(state, split_search.grammar, split_search.settings.search.max_depth)
-    leaf, found = Leaf(split_search.labels[task.members].summary()), found_of(given.part("search"))
+    leaf, found = Leaf(split_search.labels[task.members].summary()), search_result(given.part("search"))
     if "formula" not in state:
         return SplitResult(leaf, found)
     true, rows = given.array("true", np.uint8, len(task.members)) != 0, given.rows("found")
@@ -417,7 +417,7 @@ def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> 
 # ---- The result of a search as plain arrays, and back: finished searches are kept like unfinished ones.
 
 
-def found_state(found: SearchResult) -> State:
+def search_state(found: SearchResult) -> State:
     """Return the arrays of a finished search."""
     constants = found.best is not None and found.best.derivation.grammar.has_random_constants
 
@@ -444,7 +444,7 @@ def found_state(found: SearchResult) -> State:
     )
 
 
-def found_of(given: Given) -> SearchResult:
+def search_result(given: Given) -> SearchResult:
     """Return the result of a finished search; CheckpointError if the arrays cannot be one."""
     best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
     ties = given.rows("ties")
