@@ -106,7 +106,7 @@ def test_random_trees_are_described_to_the_record(seed):
             whole = [
                 f.expression if true else Formula.parse(f"not ({f})", tree.schema).expression for f, true in branches
             ]
-            assert len(tree.says(short.expression).split()) <= 0.8 * len(tree.says(*whole).split())
+            assert len(tree.sentence(short.expression).split()) <= 0.8 * len(tree.sentence(*whole).split())
 
 
 GRAMMAR = """

@@ -539,7 +539,7 @@ def test_of_many_sizes_some_are_told():
 
 def test_a_tree_and_a_classifier_write_their_own_reports(plain, tmp_path):
     tree, panel, y = plain
-    path = tree.report(panel, y, tmp_path / "tree.html", title="Mine")
+    path = write_report(tree, panel, y, tmp_path / "tree.html", title="Mine")
     assert path.read_text("utf-8") == report_html(tree, panel, y, title="Mine")
     table = np.random.default_rng(0).normal(size=(30, 2))
     labels = np.where(table[:, 0] > 0, "high", "low")

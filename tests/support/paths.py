@@ -24,7 +24,7 @@ from telltree.engine.trace import Tracer, signals_of
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
-from telltree.scale.out_of_core import Turns
+from telltree.scale.out_of_core import OutOfCoreShards
 from telltree.scale.shards import ShardedBackend
 from telltree.tree import Node
 
@@ -118,7 +118,7 @@ def by_shards(expressions, panel, rng):
     """By shards that take turns, cut anywhere, as trees ask of records that do not fit into memory."""
     inner = {rng.randrange(len(panel)) for _ in range(rng.randint(1, 3))}
     grammar = Grammar.parse("Start ::= F(length() > 0)", panel)  # it is asked of other formulas
-    places = Turns(panel, grammar, sorted({0, *inner, len(panel)}), threads=1, memory=1)
+    places = OutOfCoreShards(panel, grammar, sorted({0, *inner, len(panel)}), threads=1, memory=1)
     backend = ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
     return backend.formulas(np.arange(len(panel))).truth(expressions)
 

@@ -5,6 +5,7 @@ from telltree.explain.categories import Categories, Category, categories_text, c
 from telltree.explain.english import Style, english, plain
 from telltree.explain.evidence import Moments, PathStep, Robustness, decisive_step, decisive_steps, path_of, path_step
 from telltree.explain.implication import redundant, shown
+from telltree.explain.outline import outline
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "decisive_step",
     "decisive_steps",
     "english",
+    "outline",
     "path_of",
     "path_step",
     "plain",

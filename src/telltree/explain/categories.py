@@ -21,7 +21,7 @@ from telltree.panel import Panel, Schema
 from telltree.panel.how_read import StepLength
 from telltree.panel.usable import may_be_missing
 from telltree.text import counted, percent, visible
-from telltree.tree.target import Summary, Sureness
+from telltree.tree.target import Certainty, Summary
 from telltree.tree.tree import Branch, Leaf, Node, Tree, UnsureBranch, are_siblings
 
 # ---- How often the condition of a sentence occurs: "whenever A, B" says nothing of a record in which A never holds.
@@ -119,7 +119,7 @@ def left_open(branch: Branch, missing: Container[str] | None) -> Expression | No
     """
     if not isinstance(branch, UnsureBranch) or not branch.takes_unknown:
         return None
-    said = branch.node.said.expression
+    said = branch.node.shown.expression
     gaps = missing is None or any(name in missing for name in said.attributes())
     if not gaps and not any(isinstance(part.head, UserFunction) for part in said.walk()):
         return None
@@ -218,7 +218,7 @@ def headline_text(tree: Tree, number: int) -> str | None:
     if occurrence is None:
         return None
     reach = _reach(leaf.support - headline.missed, leaf.support, headline.others, headline.elsewhere)
-    return f"{tree.says(claim)} ({'; '.join(filter(None, [reach, occurrence.told()]))})"
+    return f"{tree.sentence(claim)} ({'; '.join(filter(None, [reach, occurrence.told()]))})"
 
 
 def headlines_of(
@@ -478,7 +478,7 @@ class Category:
     """A leaf: which records come to it, and why.
 
     What is known of how sure its prediction is are attributes too; of classes, those of
-    `telltree.tree.class_target.ClassSureness`, such as `counts`, `share`, `interval`, `purity` and `lift`.
+    `telltree.tree.class_scores.ClassCertainty`, such as `counts`, `share`, `interval`, `purity` and `lift`.
     """
 
     number: int
@@ -519,7 +519,7 @@ class Category:
     """How many records the panel has."""
     coverage: float
     """Their share of the panel's records."""
-    sureness: Sureness
+    certainty: Certainty
     """How sure the prediction is, by the labels of the members among all records of the panel, if they were given."""
     occurs: Mapping[str, Occurrence]
     """In how many of its records the conditions of its sentences occur, by sentence: "whenever A, B" says nothing of
@@ -527,9 +527,9 @@ class Category:
     """
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "sureness":  # while it is being copied
+        if name.startswith("_") or name == "certainty":  # while it is being copied
             raise AttributeError(name)
-        return getattr(self.sureness, name)
+        return getattr(self.certainty, name)
 
     @property
     def label(self) -> Any:
@@ -558,7 +558,7 @@ class Category:
         """The category in the form that text output uses."""
         size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
         doubt = f"missing values leave answers open for {self.unknown:,} of them" if self.unknown else None
-        figures = "; ".join(filter(None, [size, self.sureness.mixed, self.sureness.remark, doubt]))
+        figures = "; ".join(filter(None, [size, self.certainty.mixed, self.certainty.remark, doubt]))
         claims = zip(self.steps, signed(self.branches), self.open, strict=True)
         return Telling(
             number=self.number,
@@ -610,7 +610,7 @@ def categorize(
     check_style(style)
     labels = None if y is None else tree.target.read(y, panel)
     everyone = None if labels is None else labels.summary()
-    tree = tree.spoken_of(panel)
+    tree = tree.worded_for(panel)
     answers = Answers(tree.aligned(panel)) if answers is None else answers
     clusters = tree.apply_truth(answers.truth([node.formula.expression for node in tree.nodes]))
     unsure = missing_columns(tree, panel) if missing is None else missing
@@ -649,7 +649,7 @@ def categorize(
                 members=panel.ids[positions],
                 among=len(panel),
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
-                sureness=leaf.summary.sureness(here, everyone, weighted=tree.weighted),
+                certainty=leaf.summary.certainty(here, everyone, weighted=tree.weighted),
                 occurs={text: often for text, claims in told if (often := occurs(claims, number)) is not None},
             )
         )

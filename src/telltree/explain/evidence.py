@@ -97,7 +97,7 @@ class Robustness:
     """Margins over time of Boolean vectors, record by record; positive where the vector is true, else negative.
 
     Distances of reals are in standard deviations of the signal over `reference`, by default the panel itself; all other
-    atoms have ±1. With the training panel as the reference, or what the model kept of it (`training_.spread`), the
+    atoms have ±1. With the training panel as the reference, or what the model kept of it (`training_.deviations`), the
     margins of a record do not depend on the other records. At a step, F and G look from there to the end.
     """
 
@@ -273,7 +273,7 @@ def path_of(
             turn = replace(turn, vacuous=bool(wanted) and not truth_of(wanted, aligned[[record]]).all())
         why = why_unknown_at(node, aligned[[record]])
         if why is not None:
-            asked = english(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
+            asked = english(node.shown, tree.schema, tree.missed_by(node), style=style, step=tree.step)
             turn = replace(turn, english=f"it is unknown whether {asked}", unknown=why, vacuous=False)
         found.append(turn)
         node = node.true if turn.holds else node.false
@@ -282,7 +282,7 @@ def path_of(
 
 def why_unknown_at(node: Node, record: Panel) -> str | None:
     """Why the answer of a record is unknown at a node, and as what it counts; None if it is known."""
-    why = None if node.unknown is None else why_unknown(node.said, record)
+    why = None if node.unknown is None else why_unknown(node.shown, record)
     if node.unknown is None or why is None:
         return None
     side = node.unknown.side

@@ -68,7 +68,7 @@ def shortened(ways: DecisionPaths, seen: Seen) -> list[Formula | None]:
 
 def _is_unsure(branch: Branch) -> bool:
     """Tell whether training records went this way of which the claim is unknown."""
-    return isinstance(branch, UnsureBranch) and branch.takes_unknown and branch.node.doubt is not None
+    return isinstance(branch, UnsureBranch) and branch.takes_unknown and branch.node.unknown_note is not None
 
 
 class _Shortening:
@@ -447,7 +447,7 @@ class _Choice:
 
     @cached_property
     def _says(self) -> Callable[[Expression], str]:
-        return cache(self.ways.tree.says)
+        return cache(self.ways.tree.sentence)
 
 
 def _tells(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from telltree.errors import ModelFormatError, ModelVersionError
 from telltree.grammar.parser import has_more_parts
 from telltree.search import SEARCHES
 from telltree.text import counted
-from telltree.tree.growth import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
+from telltree.tree.settings import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
 
 # ---- The format of model files: the keys, and the values allowed for each.
 

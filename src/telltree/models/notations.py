@@ -40,7 +40,7 @@ def _below(
         for side, word in ((node.true, "yes"), (node.false, "no"))
         for line in _below(exported, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
     ]
-    said = _quoted("\n".join(filter(None, [str(node.said), node.doubt])))
+    said = _quoted("\n".join(filter(None, [str(node.shown), node.unknown_note])))
     return [f"  {name} [label={said}];", *above, *below] if below else []
 
 

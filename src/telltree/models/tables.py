@@ -35,7 +35,7 @@ def json_rules(exported: Exported) -> str:
             "english": row.english,
             "short": row.short,
             "headline": row.headline,
-            **row.sureness.exported(),
+            **row.certainty.exported(),
             "title": row.title,
             "occurs": row.occurs,
         }
@@ -60,7 +60,7 @@ def csv_table(exported: Exported) -> str:
 
 def _cells(row: RuleRow) -> dict[str, Any]:
     """A line, by the names of its columns; lists have no place in it."""
-    told = {name: value for name, value in row.sureness.exported().items() if not isinstance(value, list)}
+    told = {name: value for name, value in row.certainty.exported().items() if not isinstance(value, list)}
     sure = {name: str(value).lower() if isinstance(value, bool) else value for name, value in told.items()}
     said = {"formula": row.formula, "english": row.english, "short": row.short, "headline": row.headline}
     return {"category": row.cluster, "label": row.label, **sure, **said, "title": row.title, "occurs": row.occurs}

@@ -1,4 +1,4 @@
-"""TemporalFeatures: the truth of formulas, and their margins, as columns for any scikit-learn model."""
+"""TemporalFeatures: the truth of formulas, and their robustness, as columns for any scikit-learn model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,26 +11,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from telltree.engine import CompiledFormulas, Formula, truth_of
 from telltree.errors import DataError, SettingsError
-from telltree.estimators.inputs import check_no_series, read_known, read_training, remember
+from telltree.estimators.inputs import accept_any_values, check_no_series, read_known, read_training, remember
 from telltree.explain import Robustness
 from telltree.logic import UserFunction
 from telltree.panel import Panel
 from telltree.tree import Tree
 
 MOST_ROBUSTNESS = 1e6
-"""Margins are clipped to this many standard deviations, so that infinite values give finite columns."""
+"""Robustness is clipped to this many standard deviations, so that infinite values give finite columns."""
 
 
 class TemporalFeatures(TransformerMixin, BaseEstimator):
-    """Turns records into the truth of formulas: one column per formula, 1 if it is true and 0 if not.
+    """The truth of formulas as features of records: one column per formula, 1 if it is true and 0 if not.
 
     Parameters
     ----------
     formulas: a list of formulas, as text or Formula.
     tree: a Tree, whose branches' formulas are used as they are, or a classifier such as GrammarTreeClassifier(...),
-        which is cloned and learns its tree from what `fit` is given. Both `formulas` and `tree` may be given.
-    margins: add a column for each formula that says by how much it is true (positive) or false (negative), in standard
-        deviations over the records that `fit` was given; those are kept for it.
+        which is cloned and learns its tree in `fit`. Both `formulas` and `tree` may be given.
+    robustness: add a column for each formula with its margin: by how much it is true (positive) or false (negative),
+        in standard deviations over the records of `fit`, which are kept for it.
     functions: user functions that formulas given as text may call.
 
     `X` is a Panel, or a plain two-dimensional table whose rows are records with one step.
@@ -39,7 +39,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
     ----------
     formulas_: the formulas, each once.
     schema_: of the columns they mention.
-    reference_: the records that margins are measured by, or None.
+    reference_: the records that robustness is measured by, or None.
     n_features_in_, feature_names_in_: as in scikit-learn.
     """
 
@@ -57,9 +57,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         self.functions = functions
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
+        tags = accept_any_values(super().__sklearn_tags__())
         tags.target_tags.required = hasattr(self.tree, "fit")
         return tags
 
@@ -97,7 +95,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         return Formula.parse(text, panel.schema, functions=self.functions, step=panel.step)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """The truth of each formula for each record, and then the margins if asked for: records × columns."""
+        """Return the truth of each formula for each record, and then the robustness if asked for: records × columns."""
         check_is_fitted(self, "formulas_")
         panel = read_known(self, X, self.schema_).aligned(self.schema_)
         CompiledFormulas([formula.expression for formula in self.formulas_], self.schema_).check_time(self.step_, panel)
@@ -107,7 +105,9 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         return np.hstack([truth, _robustness(self.formulas_, panel, self.reference_)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The text of each formula, with "margin of " before it for margins; `input_features` is only checked."""
+        """Return the text of each formula, with "margin of " before it for robustness; `input_features` is only
+        checked.
+        """
         check_is_fitted(self, "formulas_")
         if input_features is not None and len(input_features) != self.n_features_in_:
             raise DataError(

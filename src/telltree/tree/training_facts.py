@@ -1,4 +1,4 @@
-"""Facts about a tree's training data, and proofs and remarks about the tree as a whole."""
+"""Facts about the training data of a tree, which explanations and model files need later."""
 
 import hashlib
 import json
@@ -16,13 +16,11 @@ from telltree.panel.usable import may_be_missing
 from telltree.tree.target import Labels
 from telltree.tree.tree import Tree
 
-# ---- Facts about the training data, which explanations need later.
-
 _AT_A_TIME = 1 << 16  # values hashed at a time: few enough to stay in the cache
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingFacts:
     """Facts about the records that a model was learned from."""
 
     schema: Schema
@@ -33,20 +31,20 @@ class Training:
     """A hash of values and labels; the same for the same data on any machine."""
     missing: tuple[str, ...]
     """The columns that had missing or infinite values."""
-    spread: dict[str, float]
-    """The standard deviation of each signal that the tree compares with constants, by the signal's text: the unit of
-    margins."""
+    deviations: dict[str, float]
+    """The standard deviation of each signal that the tree compares with constants, by its text: the unit of robustness.
+    """
 
     @classmethod
-    def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
-        """The facts about these records."""
+    def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "TrainingFacts":
+        """Return the facts about these records."""
         missing = tuple(sorted(may_be_missing(panel) if tree.missing is None else tree.missing))
         hashed = fingerprint(panel, labels)
-        return cls(panel.schema, seed, hashed, missing, _spread(panel, tree))
+        return cls(panel.schema, seed, hashed, missing, _deviations(panel, tree))
 
 
 def fingerprint(panel: Panel, labels: Labels) -> str:
-    """A hash of the columns, the values of all records in order, and their labels.
+    """Return a hash of the columns, the values of all records in order, and their labels.
 
     All missing values count as equal, and so do 0 and −0.
     """
@@ -70,14 +68,14 @@ def fingerprint(panel: Panel, labels: Labels) -> str:
     return "sha256:" + digest.hexdigest()
 
 
-def _spread(panel: Panel, tree: Tree) -> dict[str, float]:
+def _deviations(panel: Panel, tree: Tree) -> dict[str, float]:
     signals = signals_of(panel)
     graded = {signal for node in tree.nodes for signal in _graded(node.formula.expression, panel.schema)}
     return {str(signal): signals.spread(signal) for signal in sorted(graded, key=str)}
 
 
 def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
-    """The signals whose distance to a constant counts in the margin of a Boolean expression."""
+    """Yield the signals whose distance to a constant counts in the robustness of a Boolean expression."""
     if isinstance(e.head, Operator) and e.head.joins:
         for operand in e.operands:
             yield from _graded(operand, schema)
@@ -85,29 +83,3 @@ def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
         atom = Atom.of(e, schema)
         if atom.graded:
             yield atom.signal
-
-
-# ---- What is proved of a tree and its questions, and what else is to be told of it as a whole, in sentences.
-
-
-def proved(tree: Tree) -> str | None:
-    """The proof for a tree as a whole, or else for all its questions; None without one."""
-    if tree.optimum is not None:
-        whole = "" if len(tree.leaves) == tree.optimum.leaves else "of a larger tree, of which this one is a part: "
-        return f"{whole}{tree.optimum}"
-    proofs = [node.proof for node in tree.nodes if node.proof is not None and node.proof.atoms]
-    if not proofs or len(proofs) < len(tree.nodes):
-        return None
-    least = min(proofs, key=lambda proof: (proof.is_all, proof.atoms, not proof.sampled))
-    return f"at every question, {least.told('condition')}{least.beyond and '; ' + least.beyond}"
-
-
-def doubts(tree: Tree) -> list[str]:
-    """The questions with unknown answers and the routing of these, for places that do not show the questions."""
-    return [f"whether {tree.asks(node)}: {node.doubt}" for node in tree.nodes if node.doubt is not None]
-
-
-def remarks(tree: Tree) -> list[str]:
-    """The proof, and the least recalls of classes that were reached."""
-    told = proved(tree)
-    return [*([] if told is None else [told]), *map(str, tree.floors)]

@@ -1,4 +1,4 @@
-"""How a tree is grown: greedily, looking ahead or optimally; and all the settings of one tree in one object."""
+"""The settings of a tree: the ways of growing it, and all that decides which tree is learned."""
 
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
@@ -30,9 +30,9 @@ class Growth:
         else "grid". Where telltree writes the grammar, columns whose thresholds the schema gives keep them.
     simplify: False keeps each formula exactly as the search derived it: no part is dropped, no constant moved, nothing
         brought to normal form, and yes and no are not exchanged.
-    simplicity: how readily the tree is pruned. With cross-validation, the number of standard errors by which a smaller
-        tree may be worse than the best and still be taken; without, a factor of the price of formulas. 0 takes the
-        best tree, or the whole one.
+    simplicity: the strength of pruning. With cross-validation, the number of standard errors by which a smaller tree
+        may be worse than the best and still be taken; without, a factor of the price of formulas. 0 takes the best
+        tree, or the whole one.
     """
 
     thresholds: Thresholds | None = None
@@ -99,8 +99,8 @@ class Optimal(Growth):
 class LookAhead(Growth):
     """Each question is judged by its cost together with the best question on each of its sides.
 
-    A question that tells nothing by itself may tell all with another one below it: that one of two things happened,
-    but not both. At each node that leaves another level below, the pool consists of the best formulas with different
+    A question that is useless by itself may be decisive with another one below it: for example, if just one of two
+    things happened. At each node that leaves another level below, the pool consists of the best formulas with different
     answers that its search found. Questions and leaves cost what they do for `Optimal`, over two levels; the node stays
     a leaf if none of them costs less than that. Below, the search begins anew.
 
@@ -130,7 +130,7 @@ def _require_flag(name: str, value: object) -> None:
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """All that decides, beside records and grammar, which tree is learned."""
+    """All settings that decide, beside records and grammar, which tree is learned."""
 
     search: "Search"
     criterion: "Criterion"
