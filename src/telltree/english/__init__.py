@@ -1,4 +1,4 @@
-"""Formulas in words: a normal form, plain English, and the way back from English to formulas."""
+"""Formulas to English and back: normal form, wording, and a parser for sentences."""
 
 from telltree.english.cost import cost
 from telltree.english.normal_form import plain, question, term_of

@@ -1,4 +1,4 @@
-"""How hard a term is to read: a measure of its structure, independent of the wording."""
+"""Cost of a term: how hard it is to read, measured on its structure, independent of the wording."""
 
 from functools import lru_cache
 
@@ -26,21 +26,21 @@ _NEVER = Reals((Interval(0.0, 0.0),), False)
 
 
 def cost(term: Term) -> int:
-    """The effort of reading a term; of equivalent ones, the one that costs least is shown.
+    """Return the effort of reading a term; of equivalent terms, the cheapest is shown.
 
     - A literal costs 1, and 2 for each bound or name beyond the first: "between 2 and 5" has two bounds, "within 5"
-      one. A negation that must be said costs 3: "not open", "other than up", a value that may also be missing.
-    - A list costs what its parts do, and 2 if it is itself a part of a list.
-    - F and G cost 1 and what they are said of, and 2 if they stand under another one or in a count. G of an "or" costs
-      1 more; under nothing else it may be "whenever", so that parts may be said by their opposites, all but one. There,
-      "never" costs 3 more than F of the opposite. "At the last step", F(G(...)), costs 2.
-    - A count is a literal over time: it costs as such, and what is counted. A count of none is "never".
+      one. A negation in the wording costs 3: "not open", "other than up", a value that may also be missing.
+    - A list costs the sum of its parts, and 2 more as a part of another list.
+    - F and G cost 1 more than their operand, and 2 more under another F or G or in a count. G of an "or" costs 1 more.
+      At the top it may become "whenever", where all parts but one may be replaced by their negations, and "never"
+      costs 3 more than F of the negation. F(G(...)), "at the last step", costs 2.
+    - A count costs as much as a literal, plus its operand. A count of 0 is "never".
     """
     return _cost(term)
 
 
 def _cost(term: Term, opposite: bool = False, listed: bool = False, under: bool = False) -> int:
-    """The cost of a term, or of its opposite, as part of a list, or under F, G or a count."""
+    """Return the cost of a term, or of its negation (`opposite`), in a list, or under F, G or a count."""
     match term:
         case All(parts) | Some(parts):
             return NESTED * listed + sum(_cost(part, opposite, True, under) for part in parts)
@@ -61,7 +61,7 @@ def _cost(term: Term, opposite: bool = False, listed: bool = False, under: bool 
 
 
 def _always_cost(part: Term, opposite: bool, under: bool) -> int:
-    """The cost of something that always holds, said by the cheapest of "always", "never" and "whenever"."""
+    """Return the cost of G of a term, worded by the cheapest of "always", "never" and "whenever"."""
     an_or = All if opposite else Some
     ways = [_cost(part, opposite, under=under), NEGATION + _cost(part, not opposite, under=under)]
     if isinstance(part, an_or):
@@ -73,7 +73,7 @@ def _always_cost(part: Term, opposite: bool, under: bool) -> int:
 
 
 def _opposites(literal: Literal) -> list[Values]:
-    """The values where a literal is false, if its subject may be missing, and if it is never missing."""
+    """Return the values for which a literal is false, including "missing" and without it."""
     found = ~values_of(literal)
     never_missing: Values
     match found:
@@ -89,7 +89,7 @@ def _opposites(literal: Literal) -> list[Values]:
 
 
 def values_cost(values: Values) -> int:
-    """The cost of saying that a value is one of these."""
+    """Return the cost of wording a set of values."""
     match values:
         case Reals():
             return _reals_cost(values)
@@ -105,17 +105,17 @@ def values_cost(values: Values) -> int:
 @lru_cache(maxsize=1 << 14)
 def _reals_cost(values: Reals) -> int:
     if not values.intervals:
-        return 1  # missing
+        return 1  # "missing"
     if values.missing:
         return NEGATION + _reals_cost(~values)
     gaps = (~values).intervals
-    if all(gap.point for gap in gaps):  # all but these; or any, and the value is not missing
+    if all(gap.point for gap in gaps):  # "other than …", or "known" if there are no gaps
         return 1 + NEGATION + FURTHER * max(0, len(gaps) - 1)
     return 1 + FURTHER * (_bounds(values) - 1)
 
 
 def _bounds(values: Reals, least: float | None = None) -> int:
-    """How many numbers it takes to say it, if `least` is the lowest possible value; a range from -c to c takes one."""
+    """Count the numbers in the wording, where `least` is the lowest possible value; a range from -c to c has one."""
     if least is None and values.symmetric and values.intervals != _NEVER.intervals:
         return _bounds(values.from_zero, 0.0)
     below = (i.bounded_below and not (i.low == least and i.with_low) for i in values.intervals)

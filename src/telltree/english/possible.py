@@ -1,4 +1,4 @@
-"""What is possible: the values that signals may have, and flat lists of terms without repeats."""
+"""Domains of signals, and flat lists of terms without duplicates."""
 
 import math
 from collections.abc import Container, Hashable, Iterable
@@ -34,7 +34,7 @@ from telltree.logic import Attribute, Expression, Number, UserFunction
 from telltree.logic.meaning import Finite, Makes
 from telltree.logic.operators import Operator
 
-# ---- What is possible: the values that signals may have, and the terms that are the same at several steps.
+# ---- Domains: the values that signals may have, and terms that are the same at several steps.
 
 _FREE = (Interval(),)
 _NONE = Makes()
@@ -43,15 +43,15 @@ _COUNTS = Reals((Interval(0.0),), False)
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """Which records are possible."""
+    """The records that are possible, by which columns may be missing and which are static."""
 
     missing: Container[str] | None = None
-    """The columns that may have missing or infinite values; None: any may."""
+    """Columns that may have missing or infinite values; None if any may."""
     static: Container[str] = ()
-    """The columns with one value per record."""
+    """Columns with one value per record."""
 
     def misses(self, signal: Expression) -> bool:
-        """Whether a signal may be missing. It may be even where no column is: inf - inf, or nothing to look back at."""
+        """Return True if a signal may be missing, even where no column is: inf - inf, or no earlier step."""
         if isinstance(signal.head, Attribute):
             return self._may_be_missing(signal.head.name)
         if signal.has_gaps or (_traits(signal).subtracts and not any(map(self._finite, signal.operands))):
@@ -62,7 +62,7 @@ class Possible:
         return self.missing is None or column in self.missing
 
     def _finite(self, signal: Expression) -> bool:
-        """Whether a signal is certainly finite; the difference of large finite values may overflow."""
+        """Return True if a signal is certainly finite; the difference of large finite values may overflow."""
         match signal.head:
             case Attribute(name=name):
                 return not self._may_be_missing(name)
@@ -72,7 +72,7 @@ class Possible:
         return finite is Finite.ALWAYS or (finite is Finite.LIKE_OPERANDS and all(map(self._finite, signal.signals)))
 
     def lasts(self, literal: Literal) -> bool:
-        """Whether a literal says the same at every step of a record."""
+        """Return True if a literal has the same truth at every step of a record."""
         match literal:
             case Says(signal=signal):
                 return self._one_value(signal)
@@ -89,7 +89,7 @@ class Possible:
         return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.operands))
 
     def eventual(self, term: Term) -> bool:
-        """Whether a term that is true at a step is true at all earlier steps."""
+        """Return True if a term that is true at a step is true at all earlier steps."""
         match term:
             case All(parts) | Some(parts):
                 return all(map(self.eventual, parts))
@@ -98,7 +98,7 @@ class Possible:
         return self.lasts(term)
 
     def enduring(self, term: Term) -> bool:
-        """Whether a term that is true at a step is true at all later steps."""
+        """Return True if a term that is true at a step is true at all later steps."""
         match term:
             case All(parts) | Some(parts):
                 return all(map(self.enduring, parts))
@@ -109,7 +109,7 @@ class Possible:
         return self.lasts(term)
 
     def values(self, literal: Literal) -> Values:
-        """All possible values of a literal's subject."""
+        """Return all possible values of a literal's subject."""
         match literal:
             case Says(signal=signal, values=Reals()):
                 return Reals(_FREE, self.misses(signal))
@@ -125,7 +125,7 @@ class Possible:
                 return Truths(True, True, False)
 
     def literal(self, literal: Literal, values: Values | None = None) -> Term:
-        """The literal, with other values if given; TRUE if it allows all possible values, FALSE if none."""
+        """Restrict a literal, or other values for it, to its domain; TRUE if all of it is allowed, FALSE if none."""
         wanted, all_values = values_of(literal) if values is None else values, self.values(literal)
         kept = _whole(literal, wanted & all_values)
         if kept.empty:
@@ -133,7 +133,7 @@ class Possible:
         return TRUE if all_values.within(kept) else with_values(literal, kept)
 
     def negated(self, term: Term) -> Term:
-        """The negation of a term."""
+        """Return the negation of a term."""
         match term:
             case All(parts):
                 return Some(tuple(map(self.negated, parts)))
@@ -147,12 +147,12 @@ class Possible:
 
 
 def _whole(literal: Literal, values: Values) -> Values:
-    """The values, but of a record's number of steps only whole ones."""
+    """Restrict the values of a record's number of steps to whole numbers."""
     return values.lengths if isinstance(values, Reals) and of_length(literal) else values
 
 
 def _traits(signal: Expression) -> Makes:
-    """What the table of operators says of a signal."""
+    """Return the traits of the operator that makes a signal."""
     return signal.head.traits if isinstance(signal.head, Operator) else _NONE
 
 
@@ -162,7 +162,7 @@ Kind: TypeAlias = type[All] | type[Some]
 
 
 def joined(kind: Kind, parts: Iterable[Term], possible: Possible) -> Term:
-    """One list of all the parts: flat, no duplicates, literals on one subject merged. A single part is not wrapped."""
+    """Join parts into one flat list without duplicates, with literals on one subject merged; unwrap a single part."""
     decisive = FALSE if kind is All else TRUE
     found: dict[Hashable, Term] = {}
     for part in _flat(kind, parts):
@@ -174,7 +174,7 @@ def joined(kind: Kind, parts: Iterable[Term], possible: Possible) -> Term:
 
 
 def _merged(kind: Kind, first: Term, second: Term, possible: Possible) -> Term:
-    """Two equal parts of a list, or two literals on one subject, merged into one."""
+    """Merge two equal parts of a list, or two literals on one subject."""
     if isinstance(first, All | Some | Sometime | Always) or isinstance(second, All | Some | Sometime | Always):
         return first
     mine, yours = values_of(first), values_of(second)

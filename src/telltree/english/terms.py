@@ -1,4 +1,4 @@
-"""The normal form of formulas: terms, literals, and the sets of values that a signal may have."""
+"""Terms, the normal form of formulas: literals over sets of values, joined by lists and temporal operators."""
 
 import abc
 import math
@@ -25,14 +25,14 @@ from telltree.logic.operators import (
     Operator,
 )
 
-# ---- What a signal may be at a step: sets of values, with "missing" as one of the values.
+# ---- Sets of values that a signal may have at a step, with "missing" as one of the values.
 #
-# The literals of the normal form (`terms.Says`) are made of these sets. Intersection is "and", union "or", complement
-# "not", and all three are exact: that is why a negation can always be pushed into a literal.
+# A literal (`Says`) restricts a signal to such a set. Intersection is "and", union "or", complement "not". All three
+# are exact, so negation can always be pushed into a literal.
 
 
 class _Set(abc.ABC):
-    """Set operations that follow from intersection and complement."""
+    """Set operations derived from intersection and complement."""
 
     __slots__ = ()
 
@@ -45,26 +45,26 @@ class _Set(abc.ABC):
     @property
     @abc.abstractmethod
     def empty(self) -> bool:
-        """Whether it has no values."""
+        """True if the set has no values."""
 
     def __or__(self, other: Any) -> Self:
         mine: Self = ~(~self & ~other)
         return mine
 
     def within(self, other: Any) -> bool:
-        """Whether it is a subset of `other`."""
+        """Return True if this is a subset of `other`."""
         beyond: Self = self & ~other
         return beyond.empty
 
     def meets(self, other: Any) -> bool:
-        """Whether the two have a value in common."""
+        """Return True if the two sets have a value in common."""
         both: Self = self & other
         return not both.empty
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Real numbers from `low` to `high`; infinities are values too, so [-inf, inf] is all there are."""
+    """Real numbers from `low` to `high`. Infinities are values too, so [-inf, inf] is the whole line."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -73,26 +73,26 @@ class Interval:
 
     @property
     def empty(self) -> bool:
-        """Whether it contains no number; sets hold no such intervals."""
+        """True if the interval contains no number; sets hold no such intervals."""
         return not (self.low < self.high or (self.low == self.high and self.with_low and self.with_high))
 
     @property
     def point(self) -> bool:
-        """Whether it contains exactly one number."""
+        """True if the interval contains exactly one number."""
         return self.low == self.high
 
     @property
     def bounded_below(self) -> bool:
-        """Whether it has a lower bound."""
+        """True if some numbers lie below the interval."""
         return self.low > -math.inf or not self.with_low
 
     @property
     def bounded_above(self) -> bool:
-        """Whether it has an upper bound."""
+        """True if some numbers lie above the interval."""
         return self.high < math.inf or not self.with_high
 
     def meets(self, other: "Interval") -> bool:
-        """Whether the two have a number in common."""
+        """Return True if the two intervals have a number in common."""
         if self.low > other.high or other.low > self.high:
             return False
         if self.low == other.high and not (self.with_low and other.with_high):
@@ -100,7 +100,7 @@ class Interval:
         return self.high != other.low or (self.with_high and other.with_low)
 
     def within(self, other: "Interval") -> bool:
-        """Whether it is a subset of `other`."""
+        """Return True if this is a subset of `other`."""
         if self.low < other.low or self.high > other.high:
             return False
         if self.low == other.low and self.with_low and not other.with_low:
@@ -129,7 +129,7 @@ class Reals(_Set):
 
     @classmethod
     def compared(cls, relation: str, constant: float) -> "Reals":
-        """The numbers that are in this relation ("<", "<=", ">", ">=" or "=") to a constant."""
+        """Return the numbers that are in this relation ("<", "<=", ">", ">=" or "=") to a constant."""
         c = constant + 0.0  # -0.0 is 0.0
         low, high = c if relation in (">", ">=", "=") else -math.inf, c if relation in ("<", "<=", "=") else math.inf
         interval = Interval(low, high, relation != ">", relation != "<")
@@ -137,7 +137,7 @@ class Reals(_Set):
 
     @classmethod
     def of(cls, intervals: Iterable[Interval], missing: bool = False) -> "Reals":
-        """The set of all numbers in these intervals, which may overlap and come in any order."""
+        """Return the union of intervals, which may overlap and come in any order."""
         found = cls((), missing)
         for interval in intervals:
             if not interval.empty:
@@ -162,36 +162,36 @@ class Reals(_Set):
         return any(Interval(number, number).within(i) for i in self.intervals)
 
     def within(self, other: Any) -> bool:
-        """Whether it is a subset of `other`: each interval must lie within a single one of the other's."""
+        """Return True if this is a subset of `other`: each interval must lie within a single one of the other's."""
         if self.missing and not other.missing:
             return False
         return all(any(mine.within(yours) for yours in other.intervals) for mine in self.intervals)
 
     def meets(self, other: Any) -> bool:
-        """Whether the two have a value in common."""
+        """Return True if the two sets have a value in common."""
         if self.missing and other.missing:
             return True
         return any(mine.meets(yours) for mine in self.intervals for yours in other.intervals)
 
     @property
     def empty(self) -> bool:
-        """Whether it has no values."""
+        """True if the set has no values."""
         return not self.intervals and not self.missing
 
     @property
     def symmetric(self) -> bool:
-        """Whether -x is in it for all x in it."""
+        """True if the set contains -x for each of its x."""
         return not self.intervals or (self.intervals[0].low == -self.intervals[-1].high and self == self.mirrored)
 
     @property
     def mirrored(self) -> "Reals":
-        """The set of -x for all x in this one."""
+        """The set of all -x with x in this one."""
         turned = (Interval(0.0 - i.high, 0.0 - i.low, i.with_high, i.with_low) for i in reversed(self.intervals))
         return Reals(tuple(turned), self.missing)
 
     @property
     def from_zero(self) -> "Reals":
-        """Its numbers from 0 upwards, without "missing"."""
+        """The set's numbers from 0 upwards, without "missing"."""
         return self & Reals((Interval(0.0),), False)
 
     @property
@@ -207,7 +207,7 @@ class Reals(_Set):
 
     @property
     def whole(self) -> "Reals":
-        """Its whole numbers from 0 upwards, for counts: every interval then begins and ends at a whole number."""
+        """The set's whole numbers from 0 upwards, for counts: every interval begins and ends at a whole number."""
         found: list[Interval] = []
         for i in self.intervals:
             low = 0.0 if i.low < 0 else _whole_from(i.low, i.with_low)
@@ -221,20 +221,20 @@ class Reals(_Set):
 
     @property
     def lengths(self) -> "Reals":
-        """Its whole numbers from 1 upwards, as no record has fewer steps; it has no bound at 1."""
+        """The set's whole numbers from 1 upwards, for lengths of records, unbounded below where it includes 1."""
         kept = self.whole & Reals((Interval(1.0),), False)
         return Reals(tuple(replace(i, low=-math.inf) if i.low == 1 else i for i in kept.intervals), False)
 
 
 def _whole_from(low: float, with_low: bool) -> float:
-    """The first whole number from `low` on, or after it."""
+    """Return the first whole number from `low` on, which itself counts only if `with_low`."""
     first = float(math.ceil(low)) if math.isfinite(low) else low
     return first if with_low or first > low else first + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Truths(_Set):
-    """Which of true, false and missing a Boolean column may be."""
+    """A set of values of a Boolean column: true, false and missing."""
 
     true: bool
     false: bool
@@ -248,13 +248,13 @@ class Truths(_Set):
 
     @property
     def empty(self) -> bool:
-        """Whether it has no values."""
+        """True if the set has no values."""
         return not (self.true or self.false or self.missing)
 
 
 @dataclass(frozen=True, slots=True)
 class Names(_Set):
-    """These categories, or all but these (`others`), including those that no schema knows; and possibly "missing"."""
+    """A set of categories, or all but these (`others`), including unknown ones; and possibly "missing"."""
 
     names: frozenset[str]
     others: bool
@@ -274,16 +274,15 @@ class Names(_Set):
 
     @property
     def empty(self) -> bool:
-        """Whether it has no values."""
+        """True if the set has no values."""
         return not (self.names or self.others or self.missing)
 
 
 @dataclass(frozen=True, slots=True)
 class Orders(_Set):
-    """How the first of two signals may relate to the second; `missing`: one or both are missing, so no comparison
-    holds.
+    """A set of relations of one signal to another; `missing` means that either is missing, so no comparison holds.
 
-    Categories are alike (`equal`) or not; "not" is both `less` and `greater`, which then always agree.
+    Categories are equal or not; for unequal ones `less` and `greater` are always both in the set.
     """
 
     less: bool
@@ -304,33 +303,32 @@ class Orders(_Set):
 
     @property
     def empty(self) -> bool:
-        """Whether it has no values."""
+        """True if the set has no values."""
         return not (self.less or self.equal or self.greater or self.missing)
 
 
 Values: TypeAlias = Reals | Truths | Names | Orders
 
 
-# ---- The normal form of formulas: negation only inside literals, flat lists, and one literal for each signal in a
-# list.
+# ---- Terms: negation only inside literals, flat lists, and one literal for each signal in a list.
 #
-# A term is true or false at a step. `Sometime` and `Always` look from that step to the end, so when nested they mean
-# "then or later" and "from then on". A formula is true of a record if its term is true at the first step.
+# A term is true or false at a step. `Sometime` and `Always` refer to the steps from that step to the end; nested ones
+# mean "then or later" and "from then on". A formula is true for a record if its term is true at the first step.
 
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """A literal: at this step, the value of a signal is one of these."""
+    """A literal: the value of a signal at this step is in a set."""
 
     signal: Expression
-    """An attribute of any type, or a real vector made of attributes (differences, functions). Not `abs` or `sign` of
-    something compared with a constant: those are sets of values of that something."""
+    """An attribute of any type, or a real vector made of attributes (differences, functions). `abs` and `sign` of a
+    signal are expressed by sets of the signal's own values."""
     values: Values
 
 
 @dataclass(frozen=True, slots=True)
 class Compares:
-    """A literal: at this step, `first` relates to `second` in one of these ways. The two are in order of their text."""
+    """A literal: the relation of `first` to `second` at this step is in a set. The two are in order of their text."""
 
     first: Expression
     second: Expression
@@ -339,7 +337,7 @@ class Compares:
 
 @dataclass(frozen=True, slots=True)
 class HowOften:
-    """At how many steps of the whole record `part` is true, at whichever step it is asked: a set of whole numbers."""
+    """A literal: the number of steps of the whole record at which `part` is true is in a set; the same at any step."""
 
     part: "Term"
     times: Reals
@@ -347,7 +345,7 @@ class HowOften:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What is not taken apart: a grammar's own sentence, a Boolean user function, arithmetic of counts."""
+    """An opaque literal: a rule with a phrase of its own, a Boolean user function, an operator without a term."""
 
     expression: Expression
     holds: bool
@@ -355,28 +353,28 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Every one of two or more parts; none of them is an `All`. No parts: true."""
+    """A conjunction of two or more parts, none of which is an `All`; without parts it is true."""
 
     parts: "tuple[Term, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """At least one of two or more parts; none of them is a `Some`. No parts: false."""
+    """A disjunction of two or more parts, none of which is a `Some`; without parts it is false."""
 
     parts: "tuple[Term, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Sometime:
-    """At this step or a later one."""
+    """The part is true at this step or a later one (F)."""
 
     part: "Term"
 
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """At this step and all later ones."""
+    """The part is true at this step and all later ones (G)."""
 
     part: "Term"
 
@@ -387,13 +385,13 @@ Term: TypeAlias = Literal | All | Some | Sometime | Always
 TRUE, FALSE = All(()), Some(())
 
 
-# ---- Literals of all kinds: each has a subject, and a set of values that the subject may have.
+# ---- Literals of all kinds as a subject and a set of values.
 
 _OPPOSITE = {GREATER_EQUAL: LESS, GREATER: LESS_EQUAL}
 
 
 def subject(literal: Literal) -> Hashable:
-    """What a literal is about: two literals on one subject can be merged."""
+    """Return the subject of a literal; two literals on one subject can be merged."""
     match literal:
         case Says(signal=signal):
             return signal
@@ -406,7 +404,7 @@ def subject(literal: Literal) -> Hashable:
 
 
 def subjects(term: Term) -> set[Hashable]:
-    """The subjects of a term's literals, including those inside counts."""
+    """Collect the subjects of a term's literals, including those inside counts."""
     match term:
         case All(parts) | Some(parts):
             return set().union(*map(subjects, parts))
@@ -418,7 +416,7 @@ def subjects(term: Term) -> set[Hashable]:
 
 
 def values_of(literal: Literal) -> Values:
-    """What the subject of a literal may be."""
+    """Return the set of values that a literal allows its subject."""
     match literal:
         case Says(values=values):
             return values
@@ -432,7 +430,7 @@ def values_of(literal: Literal) -> Values:
 
 
 def with_values(literal: Literal, values: Values) -> Literal:
-    """The same literal with other values."""
+    """Return the literal on the same subject with other values."""
     match literal:
         case Says():
             return Says(literal.signal, values)
@@ -449,8 +447,10 @@ def with_values(literal: Literal, values: Values) -> Literal:
 
 
 def of_counts(literal: Literal) -> bool:
-    """Whether it compares counts, or is the truth of a whole record that a user's function gives. Then it is never
-    missing, and the same at every step of a record."""
+    """Return True if a literal compares counts, or is a user function's truth value of a whole record.
+
+    Such a literal is never missing, and the same at every step of a record.
+    """
     if isinstance(literal, Own):
         e = literal.expression
         return e.type is Type.BOOLEAN and (e.head in COMPARISONS or isinstance(e.head, UserFunction))
@@ -458,9 +458,9 @@ def of_counts(literal: Literal) -> bool:
 
 
 def how_many(own: Own) -> tuple[Expression, Reals] | None:
-    """Of a comparison of one number of episodes, or of steps in a row, with a number: that number, and what it may be.
+    """Return the count and its allowed numbers if a literal compares one `episodes` or `longest` with a number.
 
-    None of anything else, and where all numbers or none will do.
+    Return None for other literals, and where all numbers are allowed, or none.
     """
     e = own.expression
     if not of_counts(own) or e.english is not None or not isinstance(e.head, Operator):
@@ -475,7 +475,7 @@ def how_many(own: Own) -> tuple[Expression, Reals] | None:
 
 
 def _basis(own: Own) -> tuple[Expression, bool]:
-    """The expression without the negation that a comparison of counts may hide, and whether it holds."""
+    """Return the expression and whether it holds, with >= and > of counts as negated < and <=."""
     e, head = own.expression, own.expression.head
     if of_counts(own) and isinstance(head, Operator) and head in _OPPOSITE:
         return Expression(_OPPOSITE[head], e.args), not own.holds
@@ -483,7 +483,7 @@ def _basis(own: Own) -> tuple[Expression, bool]:
 
 
 def _turned(own: Own, holds: bool) -> Own:
-    """The literal or its opposite; for comparisons of counts, which are never missing, the opposite comparison."""
+    """Return the literal or its negation, for counts by the opposite comparison, as they are never missing."""
     e, head = own.expression, own.expression.head
     opposite = _OPPOSITE | {less: more for more, less in _OPPOSITE.items()}
     if not holds and of_counts(own) and isinstance(head, Operator) and head in opposite and e.english is None:
@@ -492,7 +492,7 @@ def _turned(own: Own, holds: bool) -> Own:
 
 
 def _unordered(term: Term) -> Hashable:
-    """Equal for terms that differ only in the order of lists."""
+    """Return a key that is equal for terms that differ only in the order of lists."""
     match term:
         case All(parts) | Some(parts):
             return type(term), frozenset(map(_unordered, parts))
@@ -503,7 +503,7 @@ def _unordered(term: Term) -> Hashable:
     return term
 
 
-# ---- From atoms to literals: which values of which signal an atom allows.
+# ---- Atoms to literals: the values of a signal that an atom allows.
 
 _ORDERS = {
     "<": Orders(True, False, False, False),
@@ -520,19 +520,19 @@ _MISSING: dict[Type, Values] = {
 
 
 def has_own_words(e: Expression) -> bool:
-    """Whether a grammar's rule has its own words for this; if not, a negation may read better."""
+    """Return True if a grammar gives the expression a phrase of its own."""
     if e.english is None or not isinstance(e.head, Operator):
         return e.english is not None
     return e.english != e.head.english or e.parts != e.args
 
 
 def of_length(term: Term) -> bool:
-    """Whether a term says how many steps the record has, without a grammar's own words."""
+    """Return True if a term is about the number of steps of the record, without a phrase of a grammar."""
     return isinstance(term, Says) and term.signal.head is LENGTH and not has_own_words(term.signal)
 
 
 def counted(e: Expression) -> tuple[Expression, Reals] | None:
-    """For a comparison of one count with a number: what is counted, and the numbers that make it true; else None."""
+    """Return the operand of `count` and the allowed numbers if an expression compares one count with a number."""
     if e.type is not Type.BOOLEAN or e.head not in COMPARISONS:
         return None
     left, right, relation = _number_last(e)
@@ -543,7 +543,7 @@ def counted(e: Expression) -> tuple[Expression, Reals] | None:
 
 
 def literal_of(e: Expression) -> Term:
-    """What an atom says. An atom is any Boolean vector except connectives, temporal operators and what is `counted`.
+    """Convert an atom: any Boolean vector except connectives, temporal operators and comparisons that are `counted`.
 
     The literal may allow values that the signal cannot have.
     """
@@ -576,7 +576,7 @@ def _comparison(e: Expression) -> Term:
 
 
 def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
-    """The sides of a comparison and its relation, with a number on the right if there is one."""
+    """Return the sides of a comparison and its relation, with a number on the right if there is one."""
     assert isinstance(e.head, Operator)
     left, right = e.args
     if isinstance(left.head, Number):
@@ -585,7 +585,7 @@ def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
 
 
 def _bare(signal: Expression, values: Reals) -> tuple[Expression, Reals]:
-    """The signal without absolute value and sign, with differences in the order of their text; and its values."""
+    """Remove `abs` and `sign` from a signal and order its differences by their text; adapt the values."""
     while (signal.head is ABS or signal.head is SIGN) and not has_own_words(signal):
         values = values.under_abs if signal.head is ABS else values.under_sign
         signal = signal.args[0]
