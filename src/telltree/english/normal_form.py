@@ -1,4 +1,4 @@
-"""From formulas to the normal form, and which of several equivalent formulas to show."""
+"""The normal form of formulas, and the formula to show of several equivalent ones."""
 
 from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import dataclass
@@ -63,11 +63,11 @@ def term_of(
     static: Container[str] = (),
     settled: Iterable[Expression] = (),
 ) -> Term:
-    """The simplest normal form that is found for a formula or a Boolean vector.
+    """Return the simplest normal form that is found for a formula or a Boolean vector.
 
-    It is true where the expression is, on every possible record: only the columns of `missing` miss values (None: any
-    may), those of `static` have one value, and the `settled` formulas are true. The term of a formula is true or false
-    at the first step of a record, that of a Boolean vector at every step.
+    It is equivalent on every possible record: only columns of `missing` have missing values (None: any may), columns
+    of `static` have one value, and `settled` formulas are true. The term of a formula is evaluated at the first step
+    of a record, that of a Boolean vector at every step.
     """
     possible = Possible(missing, static)
     return simplified(
@@ -79,8 +79,8 @@ def term_of(
 
 
 def taken_apart(e: Expression, possible: Possible, truth: bool = True) -> Term:
-    """The normal form of an expression, or of its negation, as it stands: nothing is simplified but flat lists."""
-    if has_own_words(e) and not isinstance(e.head, Attribute):  # a column's words may be denied, or have an adverb
+    """Convert an expression, or its negation, to a term without simplification, except that lists are flat."""
+    if has_own_words(e) and not isinstance(e.head, Attribute):  # a column's phrase may be negated, or take an adverb
         return Own(e, truth)
     if isinstance(e.head, Operator) and e.head.joins:
         return APART[e.head](e, possible, truth)
@@ -92,10 +92,10 @@ def taken_apart(e: Expression, possible: Possible, truth: bool = True) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class KeptWhole:
-    """What the normal form has no term for is told in the operator's own phrase."""
+    """Conversion of an operator that has no term: an opaque literal, worded by the operator's phrase."""
 
     opposite: Operator | None = None
-    """The operator that, of the opposite of the operand, says that it is not so."""
+    """The dual operator: of the negated operand, it is the negation of the whole."""
 
     def __call__(self, e: Expression, possible: Possible, truth: bool) -> Term:
         if truth or self.opposite is None:
@@ -119,7 +119,7 @@ def _over_time(straight: type[Sometime] | type[Always], opposite: type[Sometime]
 
 
 def _list(straight: Kind, opposite: Kind, turned: bool = False) -> _Apart:
-    """A list of both operands, the first turned round or not; of their opposites, if it is negated."""
+    """Convert to a list of both operands, the first negated if `turned`; all are negated for the negation."""
 
     def apart(e: Expression, possible: Possible, truth: bool) -> Term:
         parts = (taken_apart(e.args[0], possible, truth != turned), taken_apart(e.args[1], possible, truth))
@@ -156,19 +156,19 @@ APART: Cells[_Apart] = Cells(
     },
     about=lambda operator: operator.joins,
 )
-"""How a formula, or its negation, becomes a term."""
+"""The conversion of each operator that joins conditions to a term, or of its negation."""
 
 
-# ---- Whether two terms are the same, apart from the order of lists and how they were built.
+# ---- Equality of terms, apart from the order of lists and how they were built.
 
 
 def same(first: Term, second: Term, possible: Possible) -> bool:
-    """Whether two terms are alike. If so, they are true of the same records; if not, they may still be equivalent."""
+    """Return True if two terms are alike, and so equivalent; other terms may still be equivalent."""
     return _key(first, possible) == _key(second, possible)
 
 
 def settled(term: Term, possible: Possible) -> Term:
-    """The term with only possible values, so that a literal that allows all or nothing is true or false."""
+    """Restrict literals to possible values, so that those that allow all or none become true or false."""
     match term:
         case All(parts) | Some(parts):
             return joined(type(term), [settled(part, possible) for part in parts], possible)
@@ -180,7 +180,7 @@ def settled(term: Term, possible: Possible) -> Term:
 
 
 def _key(term: Term, possible: Possible) -> Hashable:
-    """Equal for terms that are alike: written as a formula and taken apart again."""
+    """Return a key that is equal for terms that are alike, by way of a formula and back."""
     witness = Expression(Attribute("", Type.BOOLEAN_VECTOR))
     formula = expression_of(settled(term, possible), possible.missing, witness)
     return _unordered(TermsOverTime(possible).settled(taken_apart(formula, possible)), possible)
@@ -215,7 +215,7 @@ def _operand(e: Expression, possible: Possible) -> Hashable:
     return (e.head, *(_operand(arg, possible) for arg in e.args))
 
 
-# ---- Which of several equivalent formulas to show.
+# ---- The formula to show.
 
 
 def plain(
@@ -225,10 +225,10 @@ def plain(
     static: Container[str] = (),
     settled: Iterable[Expression] = (),
 ) -> Expression:
-    """The simplest form of the formula that is found; see `cost` for what counts as simple.
+    """Return the simplest equivalent formula that is found, by `cost`.
 
-    It gives the same answer on every possible record: only the columns of `missing` miss values (None: any may), those
-    of `static` have one value, and the `settled` formulas are true. A formula that is always or never true becomes a
+    It is equivalent on every possible record: only columns of `missing` have missing values (None: any may), columns
+    of `static` have one value, and `settled` formulas are true. A formula that is always or never true becomes a
     tautology or a contradiction about one of its columns.
     """
     return _written(term_of(formula, missing, static=static, settled=settled), formula, missing)
@@ -241,10 +241,9 @@ def question(
     static: Container[str] = (),
     settled: Iterable[Expression] = (),
 ) -> tuple[Expression, bool]:
-    """The formula or its complement, whichever reads better, written by `plain`; and whether it is the complement.
+    """Return the formula or its complement, whichever is cheaper, as `plain` has it; and True if it is the complement.
 
-    The cheaper one reads better. If both cost the same, the one that says "at some point" rather than "always", and
-    then the formula itself.
+    Of equal costs, the one with fewer "always" is chosen, and then the formula itself.
     """
     opposite, settled = Expression(NOT, (formula,)), list(settled)
     sides = [term_of(side, missing, static=static, settled=settled) for side in (formula, opposite)]
@@ -259,7 +258,7 @@ def _written(term: Term, formula: Expression, missing: Container[str] | None) ->
 
 
 def _always(term: Term) -> int:
-    """How many of its sentences say "always"."""
+    """Count the sentences of a term that say "always"."""
     if isinstance(term, All | Some):
         return sum(map(_always, term.parts))
     return isinstance(term, Always)

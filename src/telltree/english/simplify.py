@@ -1,4 +1,4 @@
-"""Simpler terms that are true of the same records."""
+"""Simplification of terms: equivalent terms of lower cost."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -31,24 +31,24 @@ from telltree.english.terms import (
 )
 from telltree.logic import Type
 
-# ---- Terms over time: how F, G and counts are built, and how lists of them are joined.
+# ---- Temporal terms: F, G and counts of terms, and lists of them.
 #
-# Some terms are the same at many steps. If an `eventual` term is true at a step, it is true at all earlier steps; F of
-# it is itself. If an `enduring` term is true at a step, it is true at all later steps; G of it is itself. A term that
-# is both is constant: counts are, and statements about the last step. F of an enduring term and G of an eventual one
-# speak of the last step, where "later" and "from then on" just mean "then". Both are written F(G(...)) here.
+# An `eventual` term that is true at a step is true at all earlier steps, so F of it is itself. An `enduring` term that
+# is true at a step is true at all later steps, so G of it is itself. A term that is both is constant, such as a count,
+# or a statement about the last step. F of an enduring term and G of an eventual one are about the last step, at which
+# F and G of a term are the term itself. Both are written F(G(...)) here.
 
 _NEVER, _EVER = Reals((Interval(0.0, 0.0),), False), Reals((Interval(1.0),), False)
 
 
 class TermsOverTime:
-    """Builds terms over time from parts that were built in the same way."""
+    """Constructors of temporal terms, for parts that are themselves in this form."""
 
     def __init__(self, possible: Possible) -> None:
         self.possible = possible
 
     def settled(self, term: Term) -> Term:
-        """The same term, rebuilt from the literals up."""
+        """Rebuild a term from its literals upwards."""
         match term:
             case All(parts) | Some(parts):
                 return self.joined(type(term), map(self.settled, parts))
@@ -62,19 +62,19 @@ class TermsOverTime:
                 return term
 
     def lasting(self, term: Term) -> bool:
-        """Whether a term is the same at every step of a record."""
+        """Return True if a term has the same truth at every step of a record."""
         return self.possible.eventual(term) and self.possible.enduring(term)
 
     def sometime(self, part: Term) -> Term:
-        """F of a term."""
+        """Return F of a term."""
         return self._over_time(Sometime, part)
 
     def always(self, part: Term) -> Term:
-        """G of a term."""
+        """Return G of a term."""
         return self._over_time(Always, part)
 
     def often(self, part: Term, times: Reals) -> Term:
-        """How often a term is true; a constant term is true at every step, or at none."""
+        """Return a count of a term; a constant term is true at every step, or at none."""
         if part == FALSE:
             return TRUE if 0.0 in times else FALSE
         if self.lasting(part) and times in (_NEVER, _EVER):
@@ -82,7 +82,7 @@ class TermsOverTime:
         return self.possible.literal(HowOften(part, times))
 
     def of_record(self, term: Term) -> Term:
-        """The same at the first step, where a count of 0 becomes G, and a count of at least 1 becomes F."""
+        """Rewrite a term for the first step, where a count of 0 becomes G, and a count of at least 1 becomes F."""
         match term:
             case All(parts) | Some(parts):
                 return self.joined(type(term), map(self.of_record, parts))
@@ -93,7 +93,7 @@ class TermsOverTime:
         return term
 
     def joined(self, kind: Kind, parts: Iterable[Term]) -> Term:
-        """A list. G(a) ∧ G(b) becomes G(a ∧ b), F(a) ∨ F(b) becomes F(a ∨ b), and the last step is mentioned once."""
+        """Join a list: G(a) ∧ G(b) becomes G(a ∧ b), F(a) ∨ F(b) becomes F(a ∨ b), F(G(a)) is merged either way."""
         term = joined(kind, parts, self.possible)
         if not isinstance(term, kind):
             return term
@@ -111,7 +111,7 @@ class TermsOverTime:
         return term
 
     def _over_time(self, operator: type[Sometime] | type[Always], part: Term) -> Term:
-        """F or G of a term. F passes through "or", G through "and"; both leave out constant terms."""
+        """Return F or G of a term: F distributes over "or", G over "and", and constant terms stay outside."""
         eventual, enduring = self.possible.eventual, self.possible.enduring
         stays, ends, through = (eventual, enduring, Some) if operator is Sometime else (enduring, eventual, All)
         if stays(part):
@@ -126,7 +126,7 @@ class TermsOverTime:
         return operator(part)
 
     def _last(self, part: Term) -> Term:
-        """A term without F and G, at the last step."""
+        """Return F(G(...)) of a term without F and G: its truth at the last step."""
         part = self.settled(part)
         if self.lasting(part):
             return part
@@ -135,7 +135,7 @@ class TermsOverTime:
         return Sometime(Always(part))
 
     def _round(self, term: All | Some, over_time: Callable[[Term], Term]) -> Term:
-        """A list, taken over time except for its constant parts."""
+        """Apply F or G to the parts of a list that are not constant."""
         kind: Kind = type(term)
         rest = over_time(self.joined(kind, (part for part in term.parts if not self.lasting(part))))
         return self.joined(kind, (part if self.lasting(part) else rest for part in term.parts))
@@ -146,7 +146,7 @@ def _at_last(term: Term) -> bool:
 
 
 def _bare(term: Term) -> Term:
-    """A term without F and G, which means the same at the last step."""
+    """Remove F and G from a term, which changes nothing at the last step."""
     match term:
         case All(parts) | Some(parts):
             return type(term)(tuple(map(_bare, parts)))
@@ -155,48 +155,47 @@ def _bare(term: Term) -> Term:
     return term
 
 
-# ---- What is known of one step of a record, and whether such a step can exist.
+# ---- Refutation: terms that cannot all be true at one step of a record.
 #
-# Claims are taken apart until two of them contradict each other: claims about this step, and those that hold from here
-# on. A contradiction that is found is real. Not all are found: some would take too long, or need more than this
-# method, such as arithmetic.
+# Terms are taken apart until two contradict each other: terms about this step, and terms that hold from this step on.
+# Every contradiction found is real, but not all are found: some would take too long, or need arithmetic.
 
 DEEPEST = 30  # choices and steps into the future, nested
 
 
 class Work:
-    """How much work is left. It counts claims, not time, so that the same formula always ends up the same."""
+    """A budget of terms to examine. It does not measure time, so results do not depend on the machine."""
 
     def __init__(self, most: int) -> None:
         self.left = most
 
     @property
     def over(self) -> bool:
-        """Whether no more work may be started."""
+        """True if the budget is used up."""
         return self.left < 0
 
 
 class Situation:
-    """Claims that are all true at one step."""
+    """Terms that are all true at one step of a record."""
 
     def __init__(self, possible: Possible, work: Work, first: bool = False) -> None:
         self.possible = possible
         self.work = work
         self.first = first
-        """Whether this is the first step of a record."""
+        """True at the first step of a record."""
         self.impossible = False
         self.values: dict[Hashable, Values] = {}
         self.choices: list[Some] = []
         self.later: dict[Term, None] = {}
-        """What holds from here on."""
+        """Terms that are true from this step on."""
         self.hopes: dict[Sometime, None] = {}
-        """What must happen, here or later."""
-        self._subjects: set[Hashable] | None = None  # computed when needed, after all claims are known
+        """Terms that must become true at this step or later."""
+        self._subjects: set[Hashable] | None = None  # computed on demand, after all claims are known
         self._examined: dict[Sometime, int] = {}
-        """Hopes already examined, here or on the way here, with how many claims held from there on: to do it once."""
+        """Hopes already examined on the way to this step, with the number of claims that held from there on."""
 
     def knowing(self, claims: Iterable[Term]) -> "Situation":
-        """A copy in which more is known."""
+        """Return a copy with further claims."""
         more = Situation(self.possible, self.work, self.first)
         more.impossible = self.impossible
         more.values, more.choices = dict(self.values), list(self.choices)
@@ -206,36 +205,36 @@ class Situation:
 
     @property
     def subjects(self) -> set[Hashable]:
-        """The subjects about which something is known."""
+        """Subjects of all claims."""
         if self._subjects is None:
             self._subjects = set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
         return self._subjects
 
     def blank(self) -> "Situation":
-        """The same step, with nothing known of it."""
+        """Return the same step without claims."""
         return Situation(self.possible, self.work, self.first)
 
     def after(self) -> "Situation":
-        """What is known of this step and all later ones."""
+        """Return the claims that hold at this step and all later ones."""
         then = Situation(self.possible, self.work)
         then._examined = self._examined
         return then.knowing(self.later)
 
     def everywhere(self) -> "Situation":
-        """What is known of every step of the record."""
+        """Return the claims that hold at every step of the record."""
         held = self.later if self.first else [claim for claim in self.later if self.possible.eventual(claim)]
         return Situation(self.possible, self.work).knowing(held)
 
     def excludes(self, claim: Term) -> bool:
-        """Whether the claim cannot be true here, as far as can be found."""
+        """Return True if the claim is found to be impossible at this step."""
         return self.knowing([claim]).contradictory()
 
     def says(self, claim: Term) -> bool:
-        """Whether the claim must be true here, as far as can be found."""
+        """Return True if the claim is found to follow at this step."""
         return self.excludes(self.possible.negated(claim))
 
     def contradictory(self, depth: int = 0) -> bool:
-        """Whether no record can have such a step, as far as can be found."""
+        """Return True if a contradiction is found, so that no record has such a step."""
         if self.impossible:
             return True
         if self.work.over or depth > DEEPEST:
@@ -280,7 +279,7 @@ class Situation:
             claims.append(Sometime(claim.part))
 
     def _narrow_choices(self) -> None:
-        """Drop impossible parts of choices, and choices that are already decided."""
+        """Drop impossible parts of disjunctions, and disjunctions that already hold."""
         choices, self.choices = self.choices, []
         for i, choice in enumerate(choices):
             parts = tuple(part for part in choice.parts if not self._clashes(part))
@@ -294,7 +293,7 @@ class Situation:
                 self.choices.append(Some(parts))
 
     def _clashes(self, claim: Term) -> bool:
-        """Whether a claim is refuted by the values known here alone."""
+        """Return True if the values known at this step refute a claim."""
         if isinstance(claim, Says):  # most are
             self.work.left -= 1
             values = self.values.get(claim.signal)
@@ -313,7 +312,7 @@ class Situation:
         return known is not None and not known.meets(values_of(claim))
 
     def _given(self, claim: Term) -> bool:
-        """Whether a claim follows from the values known here alone, or is known itself."""
+        """Return True if a claim is known, or follows from the values known at this step."""
         if isinstance(claim, Says):
             self.work.left -= 1
             values = self.values.get(claim.signal)
@@ -332,21 +331,20 @@ class Situation:
         return known is not None and known.within(values_of(claim))
 
 
-# ---- Simpler terms that are true of the same records.
+# ---- Simplification in context.
 #
-# One idea does most of the work: a part of a term matters only where the rest leaves it open. In a ∧ b, b matters only
-# where a is true; in a ∨ b, only where a is false; under F and G, only where everything is true that is known from
-# there on. A part that must be true there, or cannot be, is dropped, and a literal may allow any values that make it
-# shorter.
+# A part of a term matters only where the rest of the term does not decide it. In a ∧ b, b matters only where a is
+# true; in a ∨ b, only where a is false; under F and G, only where every claim about later steps is true. A part that
+# is certainly true or false there is dropped, and a literal may allow any further values that make it shorter.
 
-MOST_WORK = 5_000  # claims examined per formula
+MOST_WORK = 5_000  # terms examined per formula
 ROUNDS = 4
 
 
 def simplified(term: Term, possible: Possible, known: Iterable[Term], first: bool) -> Term:
-    """The cheapest equivalent term that is found, for records of which everything `known` is true.
+    """Return the cheapest equivalent term that is found, for records for which all `known` terms are true.
 
-    `first`: the term is evaluated only at the first step of records, not at every step.
+    With `first`, the term is evaluated only at the first step of records, else at every step.
     """
     moments, work = TermsOverTime(possible), Work(MOST_WORK)
     record = Situation(possible, work, first=True).knowing(known)
@@ -367,7 +365,7 @@ def simplified(term: Term, possible: Possible, known: Iterable[Term], first: boo
 
 
 def _of_record(term: Term, possible: Possible) -> Term:
-    """The same, as a term about a record: statements about static columns are put under F, to make a formula."""
+    """Put statements about static columns under F, so that the term is that of a formula."""
     if not isinstance(term, All | Some):
         return Sometime(term) if _of_steps(term) else term
     bare = [part for part in term.parts if _of_steps(part)]
@@ -385,11 +383,11 @@ class _Simplifier:
         self.possible = moments.possible
 
     def within(self, term: Term, here: Situation) -> Term:  # noqa: PLR0911  one return a kind of term
-        """A term that is equivalent at steps where everything known `here` is true."""
+        """Return a term that is equivalent at steps where all claims of `here` are true."""
         if here.work.over:
             return term
         if here.subjects.isdisjoint(subjects(term)):
-            here = here.blank()  # nothing known here is relevant to it
+            here = here.blank()  # no claim is relevant to the term
         elif here.excludes(term):
             return FALSE
         elif here.says(term):
@@ -409,7 +407,7 @@ class _Simplifier:
                 return self._literal(term, here)
 
     def _list(self, kind: Kind, parts: list[Term], here: Situation) -> Term:
-        """Simplify each part where the others leave it open; start with the hardest to read, as the first to drop."""
+        """Simplify each part where the others do not decide it, the costliest first."""
         decisive = FALSE if kind is All else TRUE
         about, known = [subjects(part) for part in parts], here.subjects
         for i in sorted(range(len(parts)), key=lambda i: (-cost(parts[i]), -i)):
@@ -437,7 +435,7 @@ class _Simplifier:
 
 
 def _between(least: Values, most: Values) -> Iterator[Values]:
-    """Some sets that include `least` and lie within `most`."""
+    """Yield some sets between `least` and `most`."""
     yield least
     yield most
     match least, most:
@@ -458,7 +456,7 @@ def _fields(truths: Truths) -> tuple[bool, bool, bool]:
 
 
 def _factored(term: Term, moments: TermsOverTime) -> Term:
-    """Say once what several parts of a list share, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
+    """Factor out terms that several parts of a list share, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
     match term:
         case Sometime(part):
             return moments.sometime(_factored(part, moments))
@@ -479,7 +477,7 @@ def _factored(term: Term, moments: TermsOverTime) -> Term:
 
 
 def _shared(term: All | Some) -> Term | None:
-    """What most of the parts have in common."""
+    """Return the term that most parts have in common, or None."""
     inner = Some if isinstance(term, All) else All
     times = Counter(p for part in term.parts if isinstance(part, inner) for p in part.parts)
     found, often = max(times.items(), key=lambda item: item[1], default=(TRUE, 0))
@@ -487,7 +485,7 @@ def _shared(term: All | Some) -> Term | None:
 
 
 def _taken_out(shared: Term, term: All | Some, moments: TermsOverTime) -> Term:
-    """A list that says once what some of its parts share."""
+    """Factor a shared term out of a list."""
     kind: Kind = type(term)
     inner = Some if kind is All else All
     having = [part for part in term.parts if isinstance(part, inner) and shared in part.parts]
@@ -497,7 +495,7 @@ def _taken_out(shared: Term, term: All | Some, moments: TermsOverTime) -> Term:
 
 
 def _split(term: Term) -> Term:
-    """G(a ∧ (b ∨ c)) as G(a) ∧ G(b ∨ c), and F(a ∨ (b ∧ c)) as F(a) ∨ F(b ∧ c)."""
+    """Distribute G(a ∧ (b ∨ c)) to G(a) ∧ G(b ∨ c), and F(a ∨ (b ∧ c)) to F(a) ∨ F(b ∧ c)."""
     for kind, over_time in ((All, Always), (Some, Sometime)):
         parts = term.parts if isinstance(term, kind) else (term,)
         pieces: list[Term] = []

@@ -1,4 +1,4 @@
-"""From the normal form back to formulas: as short as possible while natural."""
+"""Terms to formulas, in the shortest natural form."""
 
 from collections.abc import Container, Iterable
 from functools import reduce
@@ -54,11 +54,11 @@ _EVERY_NUMBER, _ZERO = (Interval(),), (Interval(0.0, 0.0),)
 
 
 def expression_of(term: Term, missing: Container[str] | None = None, witness: Expression | None = None) -> Expression:
-    """An expression that says what the term does, if only columns of `missing` miss values (None: any may).
+    """Write a term as an expression that is equivalent if only columns of `missing` have missing values (None: any may).
 
-    Formulas have no constants for true and false. A term that is always true is written as a tautology about `witness`,
-    any expression, or else about some column of the term: F(b ∨ ¬b), F(missing(x) ∨ ¬missing(x)); likewise one that is
-    never true. A term without any column and without a witness is a GrammarError.
+    Formulas have no constants for true and false. A term that is always true becomes a tautology about `witness`, any
+    expression, or else about some column of the term: F(b ∨ ¬b), F(missing(x) ∨ ¬missing(x)); one that is never true
+    becomes a contradiction. Raise GrammarError if the term has no column and there is no witness.
     """
     return _Writer(Possible(missing), witness or _some_column(term)).top(term)
 
@@ -141,7 +141,7 @@ def _names(signal: Expression, values: Names, may_miss: bool) -> Expression:
 
 
 def _numbers(signal: Expression, values: Reals, may_miss: bool) -> Expression:
-    """A signal is in a set of numbers, or missing; the shortest of several forms."""
+    """Write that a signal is in a set of numbers, in the shortest of several forms."""
     if not values.intervals:
         return Expression(MISSING, (signal,))
     if values.missing:
@@ -160,7 +160,7 @@ def _numbers(signal: Expression, values: Reals, may_miss: bool) -> Expression:
 
 
 def _intervals(signal: Expression, values: Reals) -> Expression:
-    """A number is in one of the intervals; intervals with only one number between them are merged."""
+    """Write that a number is in one of the intervals; intervals with only one number between them are merged."""
     spans: list[tuple[Interval, list[float]]] = []
     for interval in values.intervals:
         if spans and spans[-1][0].high == interval.low and (spans[-1][0].bounded_below or interval.bounded_above):
@@ -177,7 +177,7 @@ def _span(signal: Expression, interval: Interval, holes: list[float]) -> Express
     if interval.point:
         return _compared(EQUAL, signal, interval.low)
     said = []
-    size = signal.head is ABS and interval.bounded_above  # else nothing would say that it is not missing
+    size = signal.head is ABS and interval.bounded_above  # without any bound it could be missing
     from_zero = interval.low == 0 and interval.with_low and (size or signal.type is Type.COUNT)
     if interval.bounded_below and not from_zero:
         said.append(_compared(GREATER_EQUAL if interval.with_low else GREATER, signal, interval.low))
@@ -187,7 +187,7 @@ def _span(signal: Expression, interval: Interval, holes: list[float]) -> Express
 
 
 def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, Reals] | None:
-    """The reversed difference and its values, if that saves minus signs: y - x < 3 for x - y > -3."""
+    """Reverse a difference and its values if that saves minus signs: y - x < 3 for x - y > -3."""
     if signal.head is not DIFFERENCE or has_own_words(signal):
         return None
     ends = [end for i in values.intervals for end in (i.low, i.high) if abs(end) < float("inf") and end != 0]
@@ -211,7 +211,7 @@ def _orders(term: Compares, may_miss: bool) -> Expression:
 
 
 def _either(parts: list[Expression]) -> Expression:
-    """The parts joined by "or"; if only some of them are negations, as an implication."""
+    """Join parts by "or", as an implication if some but not all are negations."""
     opposites = [_opposite(part) for part in parts]
     given_parts = [opposite for opposite in opposites if opposite is not None]
     bare = [part for part, opposite in zip(parts, opposites, strict=True) if opposite is None]
@@ -222,7 +222,7 @@ def _either(parts: list[Expression]) -> Expression:
 
 
 def _opposite(e: Expression) -> Expression | None:
-    """The operand of a negation, or of several joined by "and"; None for anything else."""
+    """Return the expression whose negation this is, by ¬ or as a conjunction of negations; None for anything else."""
     if _is_negation(e):
         return e.args[0]
     if e.head is not AND or has_own_words(e):
@@ -244,5 +244,5 @@ def _compared(operator: Operator, signal: Expression, number: float) -> Expressi
 
 
 def _chain(operator: Operator, parts: Iterable[Expression]) -> Expression:
-    """The parts joined by one operator, from the left."""
+    """Join parts by one operator, from the left."""
     return reduce(lambda before, part: Expression(operator, (before, part)), parts)
