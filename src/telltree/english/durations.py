@@ -1,4 +1,4 @@
-"""Times and step counts in words, in the unit that a person would use."""
+"""Wording of durations and numbers of steps, in the unit that a person would use."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -11,30 +11,30 @@ from telltree.errors import SettingsError
 from telltree.panel.dates import UNITS
 from telltree.panel.how_read import clock_of
 
-# ---- Amounts of time in the unit that a person would use: 287 days, not 24796800 s; what is said is exact.
+# ---- Amounts of time in a suitable unit: 287 days, not 24796800 s. They stay exact.
 
 _SIZES = {unit: Decimal(repr(size)) for unit, size in UNITS.items()}
 _LARGER = ("d", "h", "min", "s", "ms", "µs")  # largest first
 _SMALLER = ("ms", "µs", "ns")
-_MANY_DIGITS = 4  # more are not a number that anybody says
-_MANY = 1000  # hours are told in days
-_TINY = 0.1  # of seconds; what is less is told in a smaller unit
+_MANY_DIGITS = 4  # numbers with more digits are given in another unit
+_MANY = 1000  # hours are given in days
+_TINY = 0.1  # of seconds; less is given in a smaller unit
 
 
 def convertible(unit: str) -> tuple[str, ...]:
-    """The units in which amounts of this one may be given, itself first."""
+    """Return the units that amounts of this one may be given in, itself first."""
     return (unit, *(other for other in UNITS if other != unit)) if unit in UNITS else (unit,) if unit else ()
 
 
 def converted(amount: float, said: str, unit: str) -> float:
-    """An amount that was given in one unit, in another; exact but for one rounding."""
+    """Convert an amount from one unit to another, exactly but for one rounding."""
     if said == unit or amount - amount:
         return amount
     return float(Decimal(repr(amount)) * _SIZES[said] / _SIZES[unit])
 
 
 def suited(amounts: Sequence[float], unit: str) -> tuple[list[float], str]:
-    """Amounts of time in one unit that suits them all, and this unit."""
+    """Convert amounts of time to one unit that suits them all, and return them with it."""
     for other in _ordered(amounts, unit):
         scaled = [_scaled(amount, unit, other) for amount in amounts]
         if [converted(amount, other, unit) for amount in scaled] == list(amounts):  # else it would be read as another
@@ -43,12 +43,12 @@ def suited(amounts: Sequence[float], unit: str) -> tuple[list[float], str]:
 
 
 def unit_words(unit: str, one: bool) -> str:
-    """What a unit is called behind a number."""
+    """Return the name of a unit after a number."""
     return ("day" if one else "days") if unit == "d" else unit
 
 
 def _ordered(amounts: Sequence[float], unit: str) -> Iterable[str]:
-    """The units that may suit, the best first: the largest of which halves will do, or hundredths of long numbers."""
+    """Yield suitable units, best first: the largest that gives halves, or hundredths where numbers are long."""
     finite = [amount for amount in amounts if amount - amount == 0]
     most = Decimal(repr(max(map(abs, finite), default=0.0)))
     if unit not in UNITS or not most:
@@ -73,26 +73,26 @@ def _scaled(amount: float, unit: str, other: str) -> float:
     return amount if amount - amount else float(Decimal(repr(amount)) * _SIZES[unit] / _SIZES[other])
 
 
-# ---- How often: sets of step counts in words, as numbers of steps or, if steps have a length, as times.
+# ---- Sets of step counts in words, as numbers of steps or, if steps have a length, as times.
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The unit in which steps are counted."""
+    """The length of a step, and the wording of step counts that follows from it."""
 
     period: float | None = None
-    """How long a step is, if that is known and has a unit"""
+    """Length of a step, if it is known and has a unit."""
     unit: str = ""
     timed: bool = False
-    """Whether `elapsed()` is a time, not a number of steps"""
+    """True if `elapsed()` is a time rather than a number of steps."""
     pace: float | None = 1.0
-    """By how much `elapsed()` grows at a step, if that is always the same"""
+    """Increase of `elapsed()` per step, if it is constant."""
     clock: str = "time"
-    """What has passed if times have no unit: the name of their column"""
+    """Name of the time column, which stands in for a unit where times have none."""
 
     @classmethod
     def of(cls, step: tuple[float | None, str] | None) -> "Steps":
-        """The same from a length, if known, and a unit; SettingsError if a step cannot have that length."""
+        """Build from a length, if known, and a unit; raise SettingsError if a step cannot have that length."""
         if step is None:
             return cls()
         period, unit = step
@@ -102,15 +102,15 @@ class Steps:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The units that a time may be given in, its own first."""
+        """Units that a time may be given in, its own first."""
         return convertible(self.unit)
 
     def amount(self, number: float, unit: str) -> float:
-        """An amount of time in its own unit, from a number in the unit that it was given in."""
+        """Convert a number in one unit to an amount of time in the steps' own unit."""
         return converted(number, unit if unit in self.units else self.unit, self.unit)
 
     def told(self, amounts: Sequence[float], careful: bool = False) -> tuple[dict[float, str], Callable[[bool], str]]:
-        """Words for amounts of time, all in one unit, and for the unit behind them, if only one of it or more."""
+        """Return words for amounts of time, all in one unit, and for that unit, in the singular or the plural."""
         numbers, unit = (amounts, self.unit) if careful else suited(amounts, self.unit)
 
         def named(one: bool) -> str:
@@ -125,25 +125,25 @@ class Steps:
         return dict(zip(amounts, map(number_words, numbers), strict=True)), named
 
     def says(self, times: Reals, careful: bool) -> str:
-        """The words before what is counted: "for more than 16 s in all,"."""
+        """Return the words before the counted clause: "for more than 16 s in all,"."""
         if self.period is None:
             return f"{self._at(_ranges(times, number_words, timed=False))} in all,"
         said, unit = self._in_unit(lambda amount: _ranges(times, amount, timed=True), careful)
         return f"for {said} {unit} in all,"
 
     def behind(self, times: Reals) -> str | None:
-        """The words behind what is counted: "at more than 3 steps"; None if no shorter than the words before it."""
+        """Return the words after the counted clause: "at more than 3 steps"; None if no shorter than `says`."""
         return self._at(_ranges(times, number_words, timed=False)) if self.period is None else None
 
     def stretches(self, numbers: Reals, named: float) -> str:
-        """In how many stretches: "in 3 or more separate stretches"; `named`: the number to say, if it is a bound."""
+        """Write a number of stretches: "in 3 or more separate stretches"; `named` is the bound to prefer."""
         said = _ranges(numbers, number_words, timed=False, named=named)
         return f"in {said} stretch" if said.endswith(" 1") else f"in {said} separate stretches"
 
     def in_a_row(self, numbers: Reals, named: float) -> tuple[bool, str]:
-        """For how many steps at the longest: whether never for so many, and "for more than 3 steps in a row".
+        """Write the length of the longest run: "for more than 3 steps in a row", and True if "never" goes with it.
 
-        Not as a time: from the first of three steps to the last are two of their lengths.
+        It is not given as a time: from the first of three steps to the last, two step lengths pass.
         """
         never, longest, asked = False, " at the longest", numbers
         match numbers.intervals:
@@ -158,7 +158,7 @@ class Steps:
         return f"at {said} {'step' if said.endswith(' 1') else 'steps'}"
 
     def _in_unit(self, said: Callable[[Callable[[float], str]], str], careful: bool) -> tuple[str, str]:
-        """What is said of numbers of steps, as times in one unit, and the unit."""
+        """Word numbers of steps as times in one unit, and return the words with the unit."""
         amounts: list[float] = []
 
         def noted(steps: float) -> str:
@@ -174,13 +174,13 @@ class Steps:
         return steps if self.period is None else float(f"{steps * self.period:.12g}")
 
     def window(self, steps: float, careful: bool) -> str:
-        """A number of steps as a span of time: "5 s", or "5 steps"."""
+        """Write a number of steps as a span of time: "5 s", or "5 steps"."""
         if self._in_time(steps):
             return " ".join(self._in_unit(lambda amount: amount(steps), careful))
         return f"{number_words(steps)} {'step' if steps == 1 else 'steps'}"
 
     def span(self, first: float, last: float, careful: bool) -> str:
-        """From one number of steps to another: "3 to 6 s", or "exactly 3 s"."""
+        """Write a range of steps: "3 to 6 s", or "exactly 3 s"."""
         end = self.window(last, careful)
         if first == last:
             return f"exactly {end}"
@@ -191,11 +191,11 @@ class Steps:
         return f"{number_words(first)} to {end}"
 
     def _in_time(self, steps: float) -> bool:
-        """Whether the time that so many steps take says how many they are."""
+        """Return True if the number of steps can be recovered from their time."""
         return self.period is not None and self.steps(self._time(steps)) == steps
 
     def steps(self, amount: float) -> float:
-        """How many steps an amount of time is; rounded if it is nearly a whole number."""
+        """Return the number of steps in an amount of time, rounded if it is nearly whole."""
         if self.period is None:
             return amount
         number = amount / self.period
@@ -203,12 +203,12 @@ class Steps:
 
 
 def is_one(ranges: str) -> bool:
-    """Whether what is said of a number ends with just one."""
+    """Return True if ranges end with exactly 1, so that a singular follows."""
     return ranges.endswith(" 1") or ranges == "1"
 
 
 def _ranges(times: Reals, amount: Callable[[float], str], timed: bool, named: float | None = None) -> str:
-    """Ranges of numbers of steps."""
+    """Write a set of numbers of steps."""
     intervals = times.whole.intervals
     match intervals:
         case (Interval(low=0.0, high=before), Interval(low=after, high=math.inf)) if before + 2 == after:
@@ -217,7 +217,7 @@ def _ranges(times: Reals, amount: Callable[[float], str], timed: bool, named: fl
 
 
 def _range(i: Interval, amount: Callable[[float], str], timed: bool, named: float | None) -> str:
-    """The way to say a range of whole numbers that has the number `named`, or else the rounder one."""
+    """Write a range of whole numbers with the bound `named` in it, or else with the rounder bound."""
     if i.low == i.high:
         return f"exactly {amount(i.low)}"
     if i.low > 0 and i.high < math.inf:
@@ -232,10 +232,10 @@ def _range(i: Interval, amount: Callable[[float], str], timed: bool, named: floa
 
 
 def roundness(number: float) -> tuple[bool, bool, bool]:
-    """How round a number of steps is; rounder ones compare as greater."""
+    """Return a key by which rounder numbers of steps compare as greater."""
     return number % 10 == 0 and number > 0, number % 5 == 0 and number > 0, number % 2 == 0 and number > 0
 
 
 def _is_named(bound: float, least: float, named: float | None) -> bool:
-    """Whether to say the bound of a range, rather than the least (or most) that is in it."""
+    """Return True if the excluded bound of a range is the better wording than its least (or greatest) member."""
     return bound == named if named in (bound, least) else roundness(bound) > roundness(least)

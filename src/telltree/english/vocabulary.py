@@ -1,4 +1,4 @@
-"""The words for a schema's columns and for functions in sentences, and what given words mean."""
+"""The words for a schema's columns and for functions, and their meanings."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,29 +12,27 @@ from telltree.panel import Column, ColumnType, Schema
 
 SHARED_VERBS = ("is", "are")
 """Verbs that several predicates may share: "the valve is never open or stuck"."""
-
-
 STAYING = ("stays", "never stays")
-"""Verbs of what is, or never is, for some steps in a row."""
+"""Verbs for a state that lasts, or never lasts, for some steps in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A column, spoken of by its phrase or name: "pressure", to be followed by "is above 5 bar"."""
+    """A column by its phrase or name: "pressure", to be followed by "is above 5 bar"."""
 
     column: Column
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A clause of a Boolean column: what holds if it is true, or if it is false."""
+    """A clause for a Boolean column that is true, or that is false."""
 
     column: Column
     true: bool
     adverb: str = ""
-    """"always" or "never", or one of `STAYING`, if the clause contains it"""
+    """"always" or "never", or one of `STAYING`, if the clause contains it."""
     verbless: bool = False
-    """whether its verb is left out, as in "the valve open"."""
+    """True if its verb is omitted, as in "the valve open"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +42,24 @@ class Scale:
     column: Column
     high: bool
     after: str
-    """the words behind the constant"""
+    """Words after the constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionPhrase:
-    """A function that is written as words, operand, words …"""
+    """A function's phrase as words, operand, words …"""
 
     function: UserFunction
     before: str
     pieces: tuple[str, ...]
-    """the words behind each operand"""
+    """Words after each operand."""
 
 
 Entry: TypeAlias = Noun | Fact | Scale | FunctionPhrase
 
 
 class _Branch(dict[str, "_Branch"]):
-    """A node in the tree of words; `entries` are the meanings of the words that lead to it."""
+    """A node of a trie of words; `entries` are the meanings of the words on the path to it."""
 
     __slots__ = ("entries",)
 
@@ -71,10 +69,10 @@ class _Branch(dict[str, "_Branch"]):
 
 
 class Vocabulary:
-    """All words of a schema and of functions; built once for each, by `vocabulary`.
+    """All words of a schema and of functions; `vocabulary` caches one for each.
 
-    `called` are a grammar's own words for columns, with the columns' names. Such a column is called by the last of
-    them, which become its phrase if it is Boolean; its own words are understood too.
+    `called` are a grammar's own phrases for columns, with the columns' names. The last one for a column replaces its
+    phrase; the parser still accepts the column's own.
     """
 
     def __init__(self, schema: Schema, functions: Sequence[UserFunction], called: Sequence[tuple[str, str]]) -> None:
@@ -91,7 +89,7 @@ class Vocabulary:
         for words, name in named:
             column = self.schema[name]
             self.by_words.setdefault(words, []).append(column)
-            if stands_bare(words):  # columns with the same words are told apart by their names
+            if stands_bare(words):  # columns with the same words are distinguished by their names
                 base = Fact(column, True) if is_clause(given.get((words, name), column)) else Noun(column)
                 self._branch(words).entries.append(base)
         self._definite = {words for words in self._times if self._takes_article(words)}
@@ -105,9 +103,9 @@ class Vocabulary:
                     branch.entries.append(scale)
 
     def match(self, tokens: Sequence[Token], at: int, article: bool = False) -> tuple[int, list[Entry]]:
-        """The largest number of tokens from `at` on that are words of the vocabulary, or 0; and what they may mean.
+        """Return the largest number of tokens from `at` on that are words of the vocabulary, or 0; and their meanings.
 
-        `article`: they count as such with "the" before them.
+        With `article`, match words that have "the" before them.
         """
         branch: _Branch | None = self._root.get("the", _Branch()) if article else self._root
         found: tuple[int, list[Entry]] = (0, [])
@@ -121,8 +119,9 @@ class Vocabulary:
         return found
 
     def meant(self, tokens: Sequence[Token], at: int) -> tuple[int, str | Token] | None:
-        """How many tokens from `at` on are words of the vocabulary in other capitals, or the name of a column, and
-        the right words; None if none are, or several could be meant.
+        """Match words of the vocabulary in other capitals, or the name of a column, from `at` on.
+
+        Return the number of tokens and the right words, or None if there is no match or several.
         """
         for length in range(min(self._longest, len(tokens) - at), 0, -1):
             part = tokens[at : at + length]
@@ -134,7 +133,7 @@ class Vocabulary:
 
     @cached_property
     def _by_fold(self) -> dict[str, str]:
-        """All words of the vocabulary and names of columns without capitals, and how they are really written."""
+        """Case-folded words of the vocabulary and names of columns, with their right spelling."""
         found: dict[str, set[str]] = {}
         for words in _words_of(self._root):
             found.setdefault(words.casefold(), set()).add(words)
@@ -151,7 +150,7 @@ class Vocabulary:
         return max((fold.count(" ") + 1 for fold in self._by_fold), default=0)
 
     def subject(self, tokens: Sequence[Token], at: int) -> int:
-        """How many tokens from `at` on are what a sentence may be about; 0 if none are."""
+        """Return the number of tokens from `at` on that can be the subject of a sentence, or 0."""
         texts = [token.text if token.kind is TokenKind.WORD else "" for token in tokens[at : at + 50]]
         return max((len(s) for s in self._subjects if texts[: len(s)] == s), default=0)
 
@@ -161,20 +160,20 @@ class Vocabulary:
         return [words.split(" ") for words in (*nouns, *(c.subject for c in self._clauses.values())) if words]
 
     def numbered(self, plural: str) -> list[str]:
-        """The subjects that a plural stands for: of "pilots" pilot 1 and pilot 2."""
+        """Return the subjects that a plural stands for: pilot 1 and pilot 2 for "pilots"."""
         singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
         first = {plural.casefold(), singular.casefold()}
         found = (words for words in self._subjects if len(words) == 2 and words[0].casefold() in first)
         return sorted({" ".join(words) for words in found})
 
     def noun(self, column: Column, careful: bool = False) -> str:
-        """What a column is called; its name is added if other columns have the same words."""
+        """Write a column; its name is added if other columns have the same words."""
         called = self.called.get(column.name, column.words)
         words = f"the {called}" if called in self._definite and not careful else bare_or_quoted(called, careful)
         return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
 
     def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
-        """The sentence for a Boolean column that is true, or false; None if there is none for false."""
+        """Return the sentence for a Boolean column that is true, or false; None if there is none for false."""
         if not is_clause(column):
             return Clause(self.noun(column, careful), "is", "true" if true else "false")
         if not careful and (column.name, true) in self._clauses:
@@ -184,7 +183,7 @@ class Vocabulary:
         return Clause("", "", self.noun(column, careful)) if true else None
 
     def like(self, column: Column, true: bool) -> dict[str, Fact]:
-        """Other sentences with the same subject and verb as a Boolean column's sentence, by their predicates."""
+        """Return all sentences with the subject and verb of a Boolean column's sentence, by their predicates."""
         own = self._clauses.get((column.name, true))
         if own is None or own.verb not in SHARED_VERBS:
             return {}
@@ -192,13 +191,13 @@ class Vocabulary:
         return {clause.predicate: Fact(self.schema[name], truth) for (name, truth), clause in alike.items()}
 
     def _takes_article(self, words: str) -> bool:
-        """Whether all columns with these words are spoken of with "the" before them, which nothing else is."""
+        """Return True if all columns with these words take "the", and no other words begin like that."""
         columns, definite = self.by_words[words], f"the {words}"
         wanted = all(takes_article(column) and column.phrase == words for column in columns)
         return wanted and stands_bare(words) and stands_bare(definite) and definite not in self._times
 
     def _negated(self) -> dict[str, Column]:
-        """The columns whose negated phrase is unambiguous, by that phrase."""
+        """Return the columns whose negated phrase is unambiguous, by that phrase."""
         times = Counter(column.negated for column in self.schema.values())
         return {
             column.negated: column
@@ -208,7 +207,7 @@ class Vocabulary:
         }  # fmt: skip
 
     def call(self, function: UserFunction) -> FunctionPhrase | None:
-        """The words of a function, if they can be read back."""
+        """Return the phrase of a function if it can be read back, else None."""
         return self._calls.get(function)
 
     def _branch(self, words: str) -> _Branch:
@@ -218,14 +217,14 @@ class Vocabulary:
         return branch
 
     def _add(self, words: str, entry: Entry) -> bool:
-        """Add words derived from a column's own, unless they already have a meaning."""
+        """Add words derived from a column's own, unless they have a meaning already; return True if added."""
         if not stands_bare(words) or (branch := self._branch(words)).entries:
             return False
         branch.entries.append(entry)
         return True
 
     def _add_clauses(self, column: Column) -> None:
-        """Add what else can be said of a Boolean column: that it is not true, always true, never true."""
+        """Add the other clauses of a Boolean column: that it is not true, always true, never true."""
         if not stands_bare(column.words) or self._times[column.words] > 1:
             return
         positive = split(column.words, column.negated)
@@ -237,7 +236,7 @@ class Vocabulary:
                 break
 
     def _with_adverbs(self, column: Column, true: bool, clause: Clause) -> Clause:
-        """The clause, split in three only if none of the sentences with an adverb already has a meaning."""
+        """Add the clause with adverbs; return it whole, not split, if one of these has a meaning already."""
         whole = Clause("", "", str(clause))
         if not clause.verb:
             return whole
@@ -250,7 +249,7 @@ class Vocabulary:
         return clause if verbless is None or self._add(verbless, Fact(column, true, "", True)) else whole
 
     def _call(self, function: UserFunction) -> FunctionPhrase | None:
-        """The words of a function, if they begin with a word and name the operands in order."""
+        """Return the phrase of a function if it begins with a word and has the operands in order, else None."""
         first, *pieces = _pieces(function)
         fits = len(pieces) == function.arity and all(not p or p.strip() for p in pieces)
         plain = all(_harmless(piece.strip()) for piece in (first, *pieces) if piece)
@@ -265,7 +264,7 @@ class Vocabulary:
 
 
 def _words_of(branch: _Branch, before: str = "") -> Iterable[str]:
-    """All words below a branch that have a meaning."""
+    """Yield all words below a branch that have a meaning."""
     if branch.entries:
         yield before[1:]
     for word, below in branch.items():
@@ -276,31 +275,31 @@ def _words_of(branch: _Branch, before: str = "") -> Iterable[str]:
 def vocabulary(
     schema: Schema, functions: tuple[UserFunction, ...] = (), called: tuple[tuple[str, str], ...] = ()
 ) -> Vocabulary:
-    """The vocabulary of a schema, of functions, and of a grammar's own words for columns."""
+    """Return the vocabulary of a schema, of functions, and of a grammar's own phrases for columns."""
     return Vocabulary(schema, functions, called)
 
 
 def _rephrased(schema: Schema, phrases: Mapping[str, str]) -> Schema:
-    """The schema with other phrases for some Boolean columns."""
+    """Replace the phrases of some Boolean columns of a schema."""
     if not phrases:
         return schema
     return Schema(replace(c, phrase=phrases[c.name], negated=None) if c.name in phrases else c for c in schema.values())
 
 
 def static_columns(schema: Schema) -> frozenset[str]:
-    """The columns with one value per record: statements about them need no "at some point"."""
+    """Return the columns with one value per record: statements about them need no "at some point"."""
     return frozenset(name for name, column in schema.items() if column.static)
 
 
 def is_clause(column: Column) -> bool:
-    """Whether the words of a column are a whole sentence: "the valve is open", but not a bare name."""
+    """Return True if the words of a column are a whole sentence: "the valve is open", but not a bare name."""
     if column.type is not ColumnType.BOOLEAN:
         return False
     return bool(column.phrase) or bool(split(column.name).verb)
 
 
 def scales(column: Column) -> Iterable[tuple[Scale, str]]:
-    """The clauses that a column's words for high and low make with a constant, and how they begin."""
+    """Yield the clauses that a column's words for high and low form with a constant, each with its first words."""
     for high, words in ((True, column.high), (False, column.low)):
         before, place, after = (words or "").partition("{0}")
         apart = place and before.endswith(" ") and (not after or after.startswith(" "))
@@ -309,12 +308,12 @@ def scales(column: Column) -> Iterable[tuple[Scale, str]]:
 
 
 def _harmless(words: str) -> bool:
-    """Whether words may follow an operand."""
+    """Return True if words may follow an operand."""
     return words.isprintable() and words == " ".join(words.split()) and not set(words) & set(',;“”"[]{}')
 
 
 def _pieces(function: UserFunction) -> list[str]:
-    """A function's words before, between and after its operands; empty if the operands are not in order."""
+    """Return a function's words before, between and after its operands; [""] if the operands are not in order."""
     rest, pieces = function.phrase, []
     for i in range(function.arity):
         before, place, rest = rest.partition(f"{{{i}}}")

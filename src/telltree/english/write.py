@@ -54,7 +54,7 @@ _EVERY_NUMBER, _ZERO = (Interval(),), (Interval(0.0, 0.0),)
 
 
 def expression_of(term: Term, missing: Container[str] | None = None, witness: Expression | None = None) -> Expression:
-    """Write a term as an expression that is equivalent if only columns of `missing` have missing values (None: any may).
+    """Write a term as an equivalent expression, given that only columns of `missing` miss values (None: any may).
 
     Formulas have no constants for true and false. A term that is always true becomes a tautology about `witness`, any
     expression, or else about some column of the term: F(b ∨ ¬b), F(missing(x) ∨ ¬missing(x)); one that is never true
