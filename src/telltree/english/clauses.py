@@ -1,4 +1,4 @@
-"""Literals as clauses, and clauses joined to sentences."""
+"""Wording of literals as clauses, and of lists of clauses as sentences."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -55,7 +55,7 @@ from telltree.panel import Column, ColumnType
 
 
 def amounts(values: Reals, unit: str) -> list[str]:
-    """What a number may be: predicates, at least one of which is true."""
+    """Write a set of numbers as predicates to be joined by "or"."""
     missing = ["missing"] * values.missing
     even = _symmetric(values.intervals)
     if even is not None:
@@ -86,7 +86,7 @@ def _between(interval: Interval, unit: str) -> str:
 
 
 def distance(values: Reals, unit: str) -> str | None:
-    """The words between two signals whose difference has these values; None if there are no simple ones."""
+    """Write the words between two signals whose difference has these values; None if there are no simple ones."""
     even = _symmetric(values.intervals)
     if even is not None:
         (inner, with_edge), edge = even
@@ -105,7 +105,7 @@ def distance(values: Reals, unit: str) -> str | None:
 
 
 def rise(intervals: tuple[Interval, ...], unit: str) -> str | None:
-    """By how much something has changed whose change lies in these intervals; None if it may be none."""
+    """Write the amount of a rise, "by more than 3"; None unless the intervals are one lower bound of at least 0."""
     if len(intervals) != 1 or _bounded(intervals[0]) != (True, False):
         return None
     edge, with_edge = intervals[0].low, intervals[0].with_low
@@ -121,17 +121,20 @@ def _bounded(i: Interval) -> tuple[bool, bool]:
 
 
 def only_above(i: Interval) -> float | None:
-    """The constant c if the interval is everything above c."""
+    """Return the constant c if the interval is everything above c."""
     return i.low if _bounded(i) == (True, False) and not i.with_low else None
 
 
 def only_below(i: Interval) -> float | None:
-    """The constant c if the interval is everything below c."""
+    """Return the constant c if the interval is everything below c."""
     return i.high if _bounded(i) == (False, True) and not i.with_high else None
 
 
 def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], float] | None:
-    """If a set is all numbers within a distance of 0, or all beyond: whether within, if the edge is in; the edge."""
+    """Recognise the set of all numbers within a distance of 0, or beyond it.
+
+    Return two flags, for within and for the edge being in the set, and the edge; None for other sets.
+    """
     match intervals:
         case (Interval(low=low, high=high, with_low=with_low, with_high=with_high),):
             if low == -high and with_low == with_high and 0 < high < math.inf:
@@ -151,7 +154,7 @@ def _point_left_out(intervals: tuple[Interval, ...]) -> float | None:
     return None
 
 
-# ---- Literals in words: what one signal is at a step, as a clause in which an adverb can be placed.
+# ---- Literals as clauses in which an adverb can be placed.
 
 _SIDES = {
     (True, False, False): "below", (True, True, False): "at most", (False, True, False): "equal to",
@@ -166,22 +169,22 @@ _DENIALS = {"not", "no", "never", "neither", "nor", "nothing"}
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A clause that says a literal."""
+    """A clause for a literal."""
 
     clause: Clause
     negations: int = 0
     joined: bool = False
-    """whether it contains an "or" or "and" that must not be mixed up with those of a list"""
+    """True if it contains an "or" or "and" that must be kept apart from those of a list."""
     act: Clause | None = None
-    """the same as an event: "x rises by more than 3 within 5 s"."""
+    """The clause as an event: "x rises by more than 3 within 5 s"."""
     never: str = ""
-    """that it never is so, where "never" in the clause would say something else"""
+    """The clause with "never", where putting the adverb at the verb would mean something else."""
 
     def __str__(self) -> str:
         return str(self.clause)
 
     def with_adverb(self, adverb: str) -> str:
-        """The clause with "always" or "never" at its verb, or after words that say so."""
+        """Add "always" or "never" at the verb, or before the whole clause."""
         if adverb == "never" and self.never:
             return self.never
         clause = self.clause if self.act is None else self.act
@@ -194,13 +197,13 @@ class Wording:
 
     @property
     def mergeable(self) -> bool:
-        """Whether several subjects may share its predicate: none of its words would change its meaning then."""
+        """True if several subjects may share the predicate without a change of meaning."""
         simple = self.clause.verb == "is" and not self.negations and not self.never and not self.joined
         return simple and self.act is None and self.clause.predicate not in ALONE
 
     @property
     def verbless(self) -> str | None:
-        """The clause without "is", for lists: "x above 0.52"; None where that is not possible."""
+        """The clause without "is", for lists: "x above 0.52"; None if that is not possible."""
         quoted = self.clause.predicate.startswith("“")  # after a noun, this would be a column's name
         simple = not self.joined and not quoted and self.clause.subject != "it"
         return self.clause.verbless if simple else None
@@ -208,16 +211,19 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """Says literals; signals are named by `nouns`."""
+    """Writes literals as clauses, with `nouns` for their signals."""
 
     nouns: Nouns
     wary: bool = False
-    """lists of what one signal may be have no commas"""
+    """Write lists of predicates of one signal without commas."""
     possible: Possible = field(default_factory=Possible)
 
     def wording(self, literal: Says | Compares | Own, closed: bool = False, *, of_record: bool = False) -> Wording:
-        """The literal as one clause; `closed` if its "or" might be confused with others: "is either low or missing";
-        `of_record` if it is said of the record, not of a step."""
+        """Write a literal as one clause.
+
+        Use `closed` if its "or" might be confused with others: "is either low or missing"; and `of_record` for a
+        literal about the record rather than a step.
+        """
         match literal:
             case Says(values=Truths()):
                 return self._truth(literal, closed)
@@ -246,7 +252,7 @@ class Literals:
         return self._fact(column, values.true)
 
     def _fact(self, column: Column, true: bool) -> Wording:
-        """What a Boolean column's truth or falsehood means in words."""
+        """Write that a Boolean column is true, or false."""
         vocabulary, careful = self.nouns.vocabulary, self.nouns.careful
         clause = vocabulary.clause(column, true, careful)
         if clause is None:
@@ -272,7 +278,7 @@ class Literals:
         )
 
     def _in_particular(self, signal: Expression, values: Reals) -> Wording | None:
-        """In words that only this kind of signal has; None if it has none for these values."""
+        """Write a clause that only this kind of signal has; None if it has none for these values."""
         if has_own_words(signal):
             return None
         if signal.head is DIFFERENCE:
@@ -284,7 +290,7 @@ class Literals:
         return words[signal.head](signal, values)
 
     def _amounts(self, signal: Expression, values: Reals) -> list[str]:
-        """What a number may be; a time in the unit that suits it."""
+        """Write a set of numbers as predicates, times in a suitable unit."""
         if signal.head not in TIMES or self.nouns.careful or not self.nouns.steps.unit:
             return amounts(values, self._unit(signal))
         ends = [end for i in values.intervals for end in (i.low, i.high)]
@@ -296,14 +302,14 @@ class Literals:
 
     @property
     def when(self) -> When:
-        """How to say where in its record a step is."""
+        """Writer of positions in the record."""
         return When(self.nouns.steps)
 
     def _speaks_of_time(self, literal: Says) -> bool:
         return (of_clock(literal) or of_length(literal)) and not self.nouns.careful
 
     def _changed(self, signal: Expression, values: Reals) -> Wording | None:
-        """How a signal stands to its earlier value, or near the start to its first, if that is all its change says."""
+        """Write a change as a comparison with the earlier value, or near the start with the first value."""
         if values.missing:
             return _denied(self._changed(signal, ~values))
         relation = next((words for relation, words in _COUNTS.items() if values == Reals.compared(relation, 0.0)), None)
@@ -315,7 +321,7 @@ class Literals:
         return Wording(Clause(self.nouns.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
 
     def _moved(self, signal: Expression, values: Reals) -> Wording | None:
-        """By how much a signal has risen or fallen within some steps: how far it is from its extreme of these."""
+        """Write a distance from the extreme of the last steps as a rise or fall within these steps."""
         risen = is_rise(signal)
         if risen is None or self.nouns.careful:
             return None
@@ -335,7 +341,7 @@ class Literals:
         )
 
     def _at_the_last(self, signal: Expression, values: Reals) -> Wording | None:
-        """What a signal is at the last step so far at which something else holds."""
+        """Write the value of a signal at the last step so far at which something else holds."""
         if not values.intervals:
             return None
         value, event = signal.args
@@ -346,7 +352,7 @@ class Literals:
         return Wording(Clause("", "", words), said.negations)
 
     def _reached(self, signal: Expression, values: Reals) -> Wording | None:
-        """When a signal first reaches its minimum or maximum."""
+        """Write when a signal first reaches its minimum or maximum."""
         if values.missing:
             return _denied(self._reached(signal, ~values))
         if len(values.intervals) != 1:
@@ -356,10 +362,7 @@ class Literals:
         return Wording(Clause(self.nouns.noun(signal.args[0]), "first reaches", when))
 
     def _alike(self, signal: Expression, values: Reals) -> Wording | None:
-        """That a signal looks like a shape, or does not, if that is all its distance says.
-
-        What is missing looks like nothing.
-        """
+        """Write an upper bound on the distance from a shapelet as likeness; missing values are unlike any shapelet."""
         likeness = values if not values.missing else ~values
         if len(likeness.intervals) != 1 or likeness.missing:
             return None
@@ -384,13 +387,13 @@ class Literals:
         return Wording(clause, negations, joined=len(said) > 1)
 
     def _one_of(self, said: list[str], closed: bool) -> str:
-        """Predicates, at least one of which is true."""
+        """Join predicates by "or"."""
         if len(said) == 1:
             return said[0]
         return "either " * closed + self._list(said, "or", closed)
 
     def _list(self, said: list[str], joint: str, closed: bool = False) -> str:
-        """A list; a quotation in it might be mistaken for what follows a comma."""
+        """Join words, with commas unless the parser might misread them, such as before a quotation."""
         commas = closed or not (self.wary or any("“" in words for words in said))
         return f" {joint} ".join([", ".join(said[:-1]), said[-1]] if commas else said)
 
@@ -403,7 +406,7 @@ class Literals:
         return [*missing, f"not {names[0]}" if len(names) == 1 else "neither " + self._list(names, "nor")]
 
     def _scaled(self, signal: Expression, values: Reals) -> Wording | None:
-        """In the column's own words for high and low, if it has them."""
+        """Write a bound in the column's own words for high and low, or return None if it has none."""
         if self.nouns.careful or not isinstance(signal.head, Attribute) or values.missing or len(values.intervals) != 1:
             return None
         column, interval = self.nouns.column(signal), values.intervals[0]
@@ -421,7 +424,7 @@ class Literals:
         return Wording(Clause("", "", words.replace("{0}", number))) if usable else None
 
     def _apart(self, signal: Expression, values: Reals) -> Wording | None:
-        """How far one signal is from another, where that is simpler than their difference."""
+        """Write a difference as the distance of one signal from another, where that is simpler."""
         one, other = signal.args
         if any(isinstance(arg.head, Number) for arg in signal.args) or not values.intervals:
             return None
@@ -473,7 +476,7 @@ class Literals:
         return Wording(clause) if literal.holds else Wording(Clause("it", "is", f"not so that {clause}"), 1)
 
     def _stretches(self, count: Expression, numbers: Reals, named: float) -> Wording:
-        """In how many stretches something is so, or for how many steps in a row."""
+        """Write in how many stretches the operand is true, or for how many steps in a row."""
         steps, simple = self.nouns.steps, self._simple(count.args[0])
         if count.head is EPISODES:
             often = steps.stretches(numbers, named)
@@ -488,7 +491,7 @@ class Literals:
         return Wording(Clause("", "", f"{long}, {words}"))
 
     def _simple(self, e: Expression) -> Clause | None:
-        """A clause without "or" and "not", behind which may stand how often it is so; None if it is no such clause."""
+        """Return the clause of a condition if a count may follow it, because it has no "or" or "not"; else None."""
         term = taken_apart(e, self.possible)
         if self.wary or not isinstance(term, Says | Compares):
             return None
@@ -503,19 +506,19 @@ class Literals:
         return number_words(e.head.value) if isinstance(e.head, Number) else self.nouns.noun(e)
 
     def _in_order(self, signal: Expression, names: frozenset[str]) -> list[str]:
-        """Categories in the order of their column, then of their text."""
+        """Sort categories in the order of their column, then of their text."""
         column = self.nouns.column(signal)
         places = {name: i for i, name in enumerate(column.levels)} if column.type is ColumnType.CATEGORICAL else {}
         return sorted(names, key=lambda name: (places.get(name, len(places)), name))
 
 
 def _comes_first(e: Expression, other: Expression) -> bool:
-    """Whether a signal makes the better subject of a comparison: a column, rather than what is made of some."""
+    """Return True if a signal is the better subject of a comparison: a column rather than a composite."""
     return isinstance(e.head, Attribute) and not isinstance(other.head, Attribute)
 
 
 def _doubted(wording: Wording, truth: str = "false") -> Wording:
-    """What is also so where nothing is known."""
+    """Write that a clause is true (or false) or unknown."""
     return Wording(Clause("it", "is", f"{truth} or unknown that {wording}"), wording.negations + 1)
 
 
@@ -523,27 +526,27 @@ def _denied(wording: Wording | None) -> Wording | None:
     return None if wording is None else _doubted(wording)
 
 
-# ---- Sentences, and how they are joined by "and" or "or" to a text.
+# ---- Sentences, joined by "and" or "or" to a text.
 #
-# What several of them share is said once: a subject, "whenever", "at some point".
+# Words that several sentences share are written once: a subject, "whenever", "at some point".
 
 _POINT, _FEWEST_GATHERED = "at some point ", 3
 
 
 @dataclass(frozen=True, slots=True)
 class WeighedText:
-    """Words, and how hard they are to follow: 1 for each word, 3 for a negation, 2 for a nested list."""
+    """Text with its reading effort: 1 for each word, 3 for a negation, 2 for a nested list."""
 
     text: str
     cost: int
     about: Wording | None = None
-    """if the sentence says when one literal holds: that literal"""
+    """Clause of the literal, if the sentence only says when one literal is true."""
     given: str = ""
-    """of "whenever A, B", the A"""
+    """Text of A in "whenever A, B"."""
     adverb: str = ""
-    """"never" or "always", if the sentence says so of a Boolean column"""
+    """"never" or "always", if the sentence has it at a Boolean column's verb."""
     conditions: tuple[Term, ...] = ()
-    """what must hold at some step for it to say anything: of "whenever A, B", the A"""
+    """Terms that must occur for the sentence not to be vacuous: A in "whenever A, B"."""
 
     def __add__(self, other: "WeighedText | str") -> "WeighedText":
         more = other if isinstance(other, WeighedText) else said(other)
@@ -551,22 +554,22 @@ class WeighedText:
         return WeighedText(text, self.cost + more.cost, conditions=(*self.conditions, *more.conditions))
 
     def mark(self, mark: str) -> "WeighedText":
-        """The same, followed by a comma or semicolon."""
+        """Append a comma or semicolon."""
         return replace(self, text=self.text + mark)
 
 
 def said(text: str, more: int = 0) -> WeighedText:
-    """Words, and their cost beyond their number."""
+    """Weigh a text, with a cost beyond the number of its words."""
     return WeighedText(text, len(text.split()) + more)
 
 
 def with_shared_subjects(sentences: list[WeighedText]) -> list[WeighedText]:
-    """Sentences about one subject, merged."""
+    """Merge sentences about one subject."""
     return _with_shared_rules(_with_shared_adverbs(sentences))
 
 
 def _with_shared_adverbs(sentences: list[WeighedText]) -> list[WeighedText]:
-    """Sentences with "never" or "always" about one subject, merged: "the valve is never open or stuck"."""
+    """Merge sentences with "never" or "always" about one subject: "the valve is never open or stuck"."""
     found: dict[Hashable, list[tuple[WeighedText, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.adverb else None
@@ -584,7 +587,7 @@ def _one_adverb(alike: list[tuple[WeighedText, Clause]]) -> WeighedText:
 
 
 def _with_shared_rules(sentences: list[WeighedText]) -> list[WeighedText]:
-    """Sentences with "whenever" about one signal, merged: "x is low whenever A, and up whenever B"."""
+    """Merge sentences with "whenever" about one signal: "x is low whenever A, and up whenever B"."""
     found: dict[str | int, list[tuple[WeighedText, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.given else None
@@ -601,7 +604,7 @@ def _one_rule(rules: list[tuple[WeighedText, Clause]]) -> WeighedText:
 
 
 def gathered(sentences: list[WeighedText]) -> list[WeighedText]:
-    """Sentences that each hold at some point, merged into one that says so once; it goes to the end of the text."""
+    """Merge sentences with "at some point" into one "each at some point: …" at the end of the text."""
     points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
     if len(points) < _FEWEST_GATHERED:
         return sentences
@@ -618,7 +621,7 @@ def gathered(sentences: list[WeighedText]) -> list[WeighedText]:
 
 
 def all_true(sentences: list[WeighedText]) -> WeighedText:
-    """Sentences joined by "and", with semicolons where commas would be misread."""
+    """Join sentences by "and", with semicolons where commas would be misread."""
     if len(sentences) == 2 and not any("," in sentence.text or " while " in sentence.text for sentence in sentences):
         return sentences[0].mark(",") + "and" + sentences[1]
     *first, last = sentences
@@ -629,7 +632,7 @@ def all_true(sentences: list[WeighedText]) -> WeighedText:
 
 
 def one_true(sentences: list[WeighedText]) -> WeighedText:
-    """Sentences joined by "or"."""
+    """Join sentences by "or"."""
     text = sentences[0]
     for sentence in sentences[1:]:
         text = text.mark(";") + "or" + sentence
@@ -637,7 +640,7 @@ def one_true(sentences: list[WeighedText]) -> WeighedText:
 
 
 def listed(parts: Sequence[WeighedText], joint: str) -> WeighedText:
-    """A list; if its items are lists too, there is a comma before the last."""
+    """Join items to a list, with a comma before the last if items are lists too."""
     *first, last = parts
     if not first:
         return last
@@ -651,5 +654,5 @@ def listed(parts: Sequence[WeighedText], joint: str) -> WeighedText:
 
 
 def is_list(part: WeighedText) -> bool:
-    """Whether words outside quotes join items."""
+    """Return True if a text joins items outside quotes."""
     return joins_items(part.text)

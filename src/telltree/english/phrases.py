@@ -61,7 +61,7 @@ _PLACE = re.compile(r"\{([\w~-]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A template: {0}, {1} … for operands, {~0} for a negated operand, {k} for a parameter, {a-b} for a window's bounds.
+    """A template with {0}, {1} … for operands, {~0} for a negated one, {k} for a parameter, {a-b} for a window.
 
     It begins with words, not with an operand.
     """

@@ -1,4 +1,4 @@
-"""The nearest sentence that is understood, for a text that is not."""
+"""Suggestions: the nearest readable sentence for a text that cannot be read."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from telltree.panel import Column, ColumnType
 from telltree.text import alike
 
 Reach = Callable[[str], float]
-"""At which character reading a text fails; infinity if it is understood."""
+"""Returns the position in a text at which reading it fails; infinity if it can be read."""
 _DENIES = re.compile(r"\b(?:never|no|not|neither|nor)\b|n['’]t\b", re.IGNORECASE)
 _THEN = re.compile(r",? then\b", re.IGNORECASE)
-_LONGEST = 400  # characters of a text that is mended
+_LONGEST = 400  # characters of a text that is repaired
 _EDITS = 4  # at most
-_TRIED = 40  # ways to mend one place
+_TRIED = 40  # repairs at one place
 _WORDS = (
     "is",
     "is above",
@@ -28,7 +28,7 @@ _WORDS = (
     "while",
 )
 _WHEN = ("always", "never", "at some point")
-"""Words that change the meaning most, and so must be very much like what they replace."""
+"""Words that change the meaning most, and so are suggested only for very similar ones."""
 _BELOW = {"below", "under", "beneath", "less", "lower", "smaller", "fewer", "drop", "drops", "falls", "<"}
 _NEVER, _ALWAYS = {"never", "no", "not"}, {"always", "all", "every", "stays", "stay", "remains", "throughout"}
 
@@ -36,7 +36,7 @@ _NEVER, _ALWAYS = {"never", "no", "not"}, {"always", "all", "every", "stays", "s
 def with_suggestion(
     error: SpeechError, text: str, read: Callable[[str], object], vocabulary: Vocabulary
 ) -> SpeechError:
-    """The error that a text cannot be read, with the nearest text that can, if there is one."""
+    """Add to an error the nearest text that can be read, if there is one."""
 
     def reach(other: str) -> float:
         try:
@@ -53,7 +53,7 @@ def with_suggestion(
 
 
 def _mended(text: str, reach: Reach, vocabulary: Vocabulary) -> str | None:
-    """The text with a few words replaced, left out or put in where reading fails."""
+    """Repair a text by replacing, omitting or inserting a few words where reading fails; None if that does not help."""
     far = reach(text)
     for _ in range(_EDITS):
         edits = (other for other in _edits(text, far, vocabulary) if _denies(other) or not _denies(text))
@@ -69,7 +69,7 @@ def _mended(text: str, reach: Reach, vocabulary: Vocabulary) -> str | None:
 
 
 def _denies(text: str) -> bool:
-    """Whether a text says that something is not so; one that does not would say the opposite."""
+    """Return True if a text contains a negation; a repair must not lose it."""
     return _DENIES.search(text) is not None
 
 
@@ -101,19 +101,19 @@ def _edits(text: str, far: float, vocabulary: Vocabulary) -> Iterator[str]:
         for near in (*alike(said, _WHEN, likeness=0.75), *alike(said, names, 3, 0.5)):
             right = near if near in _WORDS or near in _WHEN else bare_or_quoted(near, numbers=near in levels)
             yield f"{text[:begin]}{right}{text[end:]}"
-        if length == 1 and said.lower() not in _NEVER | _ALWAYS:  # without these it would say the opposite
+        if length == 1 and said.lower() not in _NEVER | _ALWAYS:  # omitting these would reverse the meaning
             yield f"{text[:begin]}{text[end:].lstrip(' ,' if not begin else ' ')}".rstrip()
     yield f"{text[:begin]}is {text[begin:]}"
 
 
 def _made(text: str, vocabulary: Vocabulary) -> str | None:
-    """A sentence about the column that the text seems to be about, with its numbers and words for when."""
+    """Compose a sentence about the column that the text seems to be about, with its numbers and adverbs."""
     tokens = tokens_of(text)
     words = {token.text.lower() for token in tokens}
     denied, always = _denies(text), bool(words & _ALWAYS)
     not_always = denied and always and "never" not in words
     adverb = "" if not_always else "never" if denied else "always" if always else ""
-    negation = "not " * not_always  # what is not always so is not so at some point
+    negation = "not " * not_always  # not always is at some point not
     column, behind = _column(tokens, vocabulary)
     noun = vocabulary.noun(column)
     if column.type is ColumnType.BOOLEAN:
@@ -135,7 +135,7 @@ def _made(text: str, vocabulary: Vocabulary) -> str | None:
 
 
 def _column(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Column, int]:
-    """The column whose words are most like some of the text's, or the first, and the place behind them."""
+    """Find the column whose words are most like some of the text's, or the first, and the position after them."""
     for length in (4, 3, 2, 1):
         for at in range(len(tokens) - length):
             said = " ".join(token.text for token in tokens[at : at + length])

@@ -1,4 +1,4 @@
-"""Where in the record a step is, in words: "more than 8 h have passed", "in the last 20 % of the record"."""
+"""Wording of positions in the record: "more than 8 h have passed", "in the last 20 % of the record"."""
 
 import math
 import re
@@ -11,22 +11,19 @@ from telltree.english.terms import Always, Interval, Reals, Says, Sometime, Term
 from telltree.english.words import number_words
 from telltree.logic.operators import CLOCKS, ELAPSED, GONE, LEFT
 
-# ---- Where in the record a step is, in words: "more than 8 h have passed", "in the last 20 % of the record".
-
-
 def of_clock(term: Term) -> bool:
-    """Whether a term says where in the record a step is, without a grammar's own words."""
+    """Return True if a term is about the position of a step in the record, without a phrase of a grammar."""
     return isinstance(term, Says) and term.signal.head in CLOCKS and not has_own_words(term.signal)
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """Says where in the record a step is, and how long the record is."""
+    """Writes positions in the record, and lengths of records."""
 
     steps: Steps
 
     def passed(self, literal: Says, closed: bool = False) -> str:
-        """How much of the record, or of time, has passed, as a clause; `closed` if its "or" might meet others."""
+        """Write how much of the record, or of time, has passed; `closed` if its "or" might be confused with others."""
         assert isinstance(literal.values, Reals)
         if literal.signal.head is GONE:
             ranges = [_range(i, percent_words, "less than") for i in literal.values.intervals]
@@ -38,9 +35,9 @@ class When:
         return _one_of([f"{words.measured(amount)} {'is' if is_one(amount) else 'are'} left" for amount in ranges])
 
     def lasts(self, term: Term) -> str | None:
-        """How long the record is, if that is what the term, taken of a record, means.
+        """Write the duration of the record if a term, evaluated for a record, is a bound on it; else return None.
 
-        Not in steps: a record of 9 steps "lasts 9 steps", but only 8 have passed at the last one.
+        Durations are never in steps: a record of 9 steps "lasts 9 steps", but only 8 have passed at the last one.
         """
         if not self.steps.timed:
             return None
@@ -57,19 +54,19 @@ class When:
         return f"the record lasts {words.measured(words.ranged(i))}"
 
     def has(self, literal: Says, closed: bool = False) -> str:
-        """How many steps the record has, as a clause."""
+        """Write the number of steps of the record as a clause."""
         assert isinstance(literal.values, Reals)
         ranges = [_number_of_steps(i) for i in literal.values.intervals]
         said = _joined(ranges, closed)
         return _one_of([f"the record has {amount} {'step' if is_one(amount) else 'steps'}" for amount in said])
 
     def after_start(self, i: Interval) -> str:
-        """How long after the start: "more than 5 steps after the start"."""
+        """Write a time after the start: "more than 5 steps after the start"."""
         words = self._words([i])
         return f"{words.measured(words.ranged(i))} after the start"
 
     def scope(self, literal: Says) -> str | None:
-        """When the step is, as words before a sentence: "after more than 8 h"; None if there are no words for it."""
+        """Write a position as words before a sentence: "after more than 8 h"; None if there are no words for it."""
         assert isinstance(literal.values, Reals)
         if len(literal.values.intervals) != 1:
             return None
@@ -93,7 +90,7 @@ class When:
         return f"in the first {words.measured(number)}" if self.steps.timed else f"until {words.have_passed(number)}"
 
     def _last(self, i: Interval) -> str | None:
-        """The last part of the record. Its last 8 steps are those at which fewer than 8 are left."""
+        """Write the last part of the record. At its last 8 steps, fewer than 8 are left."""
         if i.bounded_below or i.with_high != self.steps.timed:
             return None
         if self.steps.timed:
@@ -103,7 +100,7 @@ class When:
         return None if numbered is None else numbered.replace("first", "last")
 
     def _share(self, i: Interval) -> str | None:
-        """A part of the record."""
+        """Write a part of the record in percent."""
         low, high, record = percent_words(i.low), percent_words(i.high), self._record
         match i.bounded_below, i.bounded_above:
             case True, False if i.with_low:
@@ -121,7 +118,7 @@ class When:
 
     @property
     def _record(self) -> str:
-        """What shares are of: a record's time is not its steps where these differ in length."""
+        """The noun that percentages refer to: of unequal steps, the share of time is not the share of steps."""
         return "the record" if self.steps.pace is not None else "the record's time"
 
     def _words(self, intervals: Sequence[Interval]) -> "_DurationWords":
@@ -131,22 +128,22 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class _DurationWords:
-    """Words for some amounts of time, and for the unit that they are all in."""
+    """Words for some amounts of time, and for their common unit."""
 
     numbers: Mapping[float, str]
     unit: Callable[[bool], str]
     less: str
 
     def ranged(self, i: Interval) -> str:
-        """A range, without its unit."""
+        """Write a range without its unit."""
         return _range(i, self.numbers.__getitem__, self.less)
 
     def measured(self, ranges: str) -> str:
-        """A number, or ranges of numbers, with their unit."""
+        """Add the unit to a number or to ranges."""
         return f"{ranges} {self.unit(is_one(ranges))}"
 
     def have_passed(self, ranges: str) -> str:
-        """That so much has passed."""
+        """Add "have passed" to ranges."""
         return f"{self.measured(ranges)} {'has' if is_one(ranges) else 'have'} passed"
 
 
@@ -174,7 +171,7 @@ def _range(i: Interval, number: Callable[[float], str], less: str) -> str:
 
 
 def _number_of_steps(i: Interval) -> str:
-    """A range of lengths, with the rounder number."""
+    """Write a range of numbers of steps with the rounder bound."""
     if i.high == 1:
         return "exactly 1"
     if i.bounded_below and not i.bounded_above and roundness(i.low - 1) > roundness(i.low):
@@ -185,7 +182,7 @@ def _number_of_steps(i: Interval) -> str:
 
 
 def _numbered(i: Interval) -> str | None:
-    """Steps by their numbers, from 0, or the first few; None if the ends are not whole numbers."""
+    """Write a range of steps by their numbers, counted from 0; None if the ends are not whole numbers."""
     whole = all(math.isinf(end) or (end == round(end) and end > 0) for end in (i.low, i.high))
     if not whole or (i.bounded_below and not i.with_low) or (i.bounded_above and i.with_high):
         return None
@@ -201,12 +198,12 @@ def _numbered(i: Interval) -> str | None:
 
 
 def percent_words(share: float) -> str:
-    """A share as a number of percent, exactly: 0.07 is 7."""
+    """Write a share in percent, exactly: 7 for 0.07."""
     return number_words(share) if share - share else _decimal_words(Decimal(repr(share)).scaleb(2))
 
 
 def rest_words(share: float) -> str | None:
-    """The rest of the whole beside a share, in percent; None if that cannot be said exactly."""
+    """Write 1 minus a share in percent; None if that is not exact."""
     if not 0 < share < 1:
         return None
     words = _decimal_words((1 - Decimal(repr(share))).scaleb(2))
@@ -214,14 +211,14 @@ def rest_words(share: float) -> str | None:
 
 
 def share_of(words: str) -> float:
-    """The share for a percentage, whatever signs it is written with."""
+    """Read a percentage as a share."""
     if "∞" in words:
         return float(words.replace("−", "-").replace("∞", "inf"))
     return float(Decimal(words.replace("−", "-")).scaleb(-2))
 
 
 def rest_of(words: str) -> float:
-    """The rest of the whole beside a percentage."""
+    """Read a percentage as 1 minus its share."""
     return float(1 - Decimal(words.replace("−", "-")).scaleb(-2)) if "∞" not in words else -share_of(words)
 
 
@@ -239,7 +236,7 @@ _BEGINS = re.compile(rf"(?:^|; and,? |; ){UNLESS}[,:] ", re.IGNORECASE)
 
 
 def with_open(known: str, left_open: str) -> str:
-    """What is known to be so, and what is so unless missing values leave it open; either may be empty."""
+    """Join a text that is certain and one that missing values may leave open; either may be empty."""
     if not left_open:
         return known
     if not known:
@@ -249,12 +246,12 @@ def with_open(known: str, left_open: str) -> str:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """The two parts of such a text; the second is empty if nothing may be left open."""
+    """Split such a text into its certain part and its open part, which may be empty."""
     bare = _QUOTED.sub(lambda found: "“" * len(found[0]), text)  # of the same length
     begins = _BEGINS.search(bare)
     return (text, "") if begins is None else (text[: begins.start()], text[begins.end() :])
 
 
 def asks_what_is_missing(text: str) -> bool:
-    """Tell whether a text speaks of values that are missing, and not only of those that are there."""
+    """Return True if a text mentions that values are missing, known or unknown."""
     return re.search(r"\b(missing|known|unknown)\b", _QUOTED.sub("", text)) is not None
