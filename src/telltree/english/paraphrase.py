@@ -1,7 +1,7 @@
-"""What people type, in the words that are read: "does pressure ever exceed 2?" is "at some point pressure is above 2".
+"""Paraphrases: "does pressure ever exceed 2?" becomes "at some point pressure is above 2", which the parser knows.
 
-Every rule here keeps the meaning, and touches neither quotations nor a user's own words; a word that no rule knows
-stays where it is, and is refused there. Tokens keep the places of what they stand for.
+Every rule keeps the meaning, and changes neither quotations nor a user's own words. Unknown words stay, so that the
+parser rejects them. New tokens have the positions of those that they replace.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ _PREDICATES = (
     | {f"not {words}": "at least" for words in _BELOW} | {"not at least": "below", "not at most": "above"}
     | {"equal to": "exactly", "not equal to": "other than", "unequal to": "other than", "not exactly": "other than"}
 )  # fmt: skip
-"""Predicates of numbers; what they stand for is their meaning where values are there, as with every bound."""
+"""Predicates of numbers. A negated one, like every bound, is false where the value is missing."""
 _RISES = ("go", "get", "rise", "climb", "jump", "increase", "grow")
 _FALLS = ("go", "get", "drop", "fall", "sink", "dip", "decrease")
 _MOVES = (
@@ -51,7 +51,7 @@ _MOVES = (
     | {f"{verb} {side}": "below" for verb in _FALLS for side in ("below", "under", "beneath")}
     | {"exceed": "above", "surpass": "above", "reach": "at least", "equal": "exactly"}
 )
-"""Verbs, as they follow "does", and the predicates that they come to: to go above is to be above, at some point."""
+"""Verbs, as they follow "does", and their predicates: to go above is to be above, at some point."""
 _MOVES_OF_ONE = {
     " ".join([third_person(verb), *side]): said for (verb, *side), said in ((k.split(), v) for k, v in _MOVES.items())
 }
@@ -70,51 +70,52 @@ _CONTRACTED = {
 _NEGATIONS = {"not", "no", "never", "neither", "nor"}
 _ADVERBS = ("always", "never", "ever")
 _ELSEWHERE = ("over", "under", "beneath", "up")
-"""Beginnings of predicates that stand in many other places: "or up to 3 steps later"."""
+"""First words of predicates that are also used elsewhere: "or up to 3 steps later"."""
 _MEASURES = ("by", "for", "at", "in")
-"""What comes before an amount that is no predicate: "falls by more than 3"."""
+"""Words before an amount that is not a predicate: "falls by more than 3"."""
 _ENDS = ("while", "and", "or", "whenever")
 
 
 def named(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
-    """The tokens of a text in which only a user's words are replaced, by those in the right capitals, and which ends
-    without a mark. So telltree's own sentences, as questions or in other capitals, keep all their words.
+    """Correct only the capitals of a user's words, and drop the final punctuation.
+
+    So telltree's own sentences, as questions or in other capitals, keep all their words.
     """
     return _Text(tokens, vocabulary).named()
 
 
 def paraphrased(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
-    """The tokens of a text in the words that are read."""
+    """Apply all paraphrases to the tokens of a text."""
     return _Text(tokens, vocabulary).rewritten()
 
 
 @dataclass(slots=True)
 class _Word:
-    """A token, and whether it is a user's own."""
+    """A token; `kept` if it is a user's own."""
 
     token: Token
     kept: bool
 
     @property
     def lower(self) -> str:
-        """Its text, to be compared with telltree's words; nothing if it is a user's."""
+        """The text in lower case, to be compared with keywords; empty if it is a user's."""
         return self.token.text.lower() if self.token.kind is not TokenKind.QUOTED and not self.kept else ""
 
 
 class _Text:
-    """Tokens that are being rewritten."""
+    """Tokens during rewriting."""
 
     def __init__(self, tokens: tuple[Token, ...], vocabulary: Vocabulary) -> None:
         self.vocabulary, self.end = vocabulary, tokens[-1]
         self.words = [_Word(token, token.kind is TokenKind.QUOTED) for token in _without_stop(tokens)]
 
     def named(self) -> tuple[Token, ...]:
-        """A user's words alone are replaced."""
+        """Correct a user's words only."""
         self._keep_own_words()
         return self._tokens()
 
     def rewritten(self) -> tuple[Token, ...]:
-        """All rules, one after the other."""
+        """Apply all rules, one after the other."""
         self.named()
         self._split_signs()
         for short, long in _CONTRACTED.items():
@@ -130,7 +131,7 @@ class _Text:
         return (*(word.token for word in self.words), self.end)
 
     def _keep_own_words(self) -> None:
-        """Mark a user's words; those in other capitals, or by which a column is not called but named, are replaced."""
+        """Mark a user's words as kept; correct their capitals, and replace names of columns by their words."""
         at = 0
         while at < len(self.words):
             tokens = [word.token for word in self.words]
@@ -144,7 +145,7 @@ class _Text:
             at += max(length, 1)
 
     def _split_signs(self) -> None:
-        """Signs of comparison stand by themselves: "pressure<2.8"."""
+        """Make tokens of signs of comparison: "pressure<2.8"."""
         at = 0
         while at < len(self.words):
             word, text = self.words[at], self.words[at].token.text
@@ -159,7 +160,7 @@ class _Text:
             at += 1
 
     def _begin(self) -> None:
-        """How sentences begin: with a question, or with words for when something is so."""
+        """Rewrite the beginnings of sentences: questions, and adverbs of time."""
         for at in reversed([0, *(i + 1 for i, word in enumerate(self.words) if word.token.text == ";")]):
             while self._drop(at, (*_LEADS, ",")):
                 pass
@@ -176,7 +177,7 @@ class _Text:
                     break
 
     def _question(self, at: int) -> None:
-        """A question as a statement: "is the valve ever open" is "at some point the valve is open"."""
+        """Rewrite a question as a statement: "is the valve ever open" is "at some point the valve is open"."""
         verb = self._lower(at)
         if verb not in ("is", "are", "was", "were", "does", "do", "did", "has", "have"):
             return
@@ -201,7 +202,7 @@ class _Text:
         self._put(at, 1, "at some point" if adverb == "ever" else "")
 
     def _subject(self, at: int) -> int:
-        """How many words of a subject begin here: a column's, of a column's clause, or "both" and a plural."""
+        """Return the number of words of the subject that begins here, which may be "both" and a plural; 0 if none."""
         if self._lower(at) == "both":
             return 2
         length = self.vocabulary.subject([word.token for word in self.words], at)
@@ -211,7 +212,7 @@ class _Text:
         return length and length + 1
 
     def _of_two(self) -> None:
-        """ "Both pilots respond" is "both pilot 1 responds and pilot 2 responds"."""
+        """Expand a plural: "both pilots respond" is "both pilot 1 responds and pilot 2 responds"."""
         for at in range(len(self.words)):
             joint = {"both": "and", "either": "or"}.get(self._lower(at))
             subjects = self.vocabulary.numbered(self._text(at + 1)) if joint else []
@@ -231,7 +232,7 @@ class _Text:
             return
 
     def _verbs(self) -> None:
-        """Verbs that say what "is" and a predicate say, with the adverb behind "is"."""
+        """Replace verbs by "is" and a predicate, with the adverb after "is"."""
         for at in reversed(range(len(self.words))):
             adverb = self._lower(at - 1) if at and self._lower(at - 1) in _ADVERBS else ""
             begin = at - bool(adverb)
@@ -250,17 +251,17 @@ class _Text:
 
     @property
     def _in_a_row(self) -> bool:
-        """Whether the text says for how many steps in a row something is so, which may be less than always."""
+        """True if the text has "in a row", so that "stays" does not mean "is always"."""
         return any(self._sees(at, "in a row") for at in range(len(self.words)))
 
     def _move(self, at: int, third: bool = False) -> tuple[int, str] | None:
-        """How many words, beginning with a verb, stand for which predicate."""
+        """Return the number of words of the verb that begins here, and its predicate; None if none does."""
         moves = _MOVES_OF_ONE if third else _MOVES
         length = self._longest(at, moves)
         return (length, moves[" ".join(map(self._lower, range(at, at + length)))]) if length else None
 
     def _predicates(self) -> None:
-        """Predicates of numbers, in words or signs; where a number follows "is", it is that number."""
+        """Replace predicates of numbers, in words or signs; "is 3" becomes "is exactly 3"."""
         at = 0
         while at < len(self.words):
             said, length = self._predicate(at)
@@ -275,7 +276,7 @@ class _Text:
             at += max(length, 1)
 
     def _predicate(self, at: int) -> tuple[str | None, int]:
-        """What some words or a sign stand for, and how many words that are."""
+        """Return the predicate that some words or a sign stand for, and the number of words to replace or skip."""
         if (said := _SIGNS.get(self._lower(at))) is not None:
             said = said if self._number(at + 1) else {"exactly": "", "other than": "not"}.get(said, said)
             return (said if self._is(at - 1) or self._is(at - 2) else f"is {said}"), 1
@@ -289,12 +290,12 @@ class _Text:
         return said, length
 
     def _times_at_the_end(self) -> None:
-        """ "Pressure is above 2 at some point" begins with "at some point"."""
+        """Move an adverb of time to the front: "pressure is above 2 at some point"."""
         lowers = [self._lower(i) for i in range(len(self.words))]
         joints = [lower for lower in lowers if lower in ("and", "or", ";", ",")]
         of_both = lowers[:1] == ["both"] and joints == ["and"] and "are" in lowers[lowers.index("and") :]
         if not _NEGATIONS.isdisjoint(lowers) or (joints and not of_both):
-            return  # it would be in doubt how far the words reach
+            return  # the scope of the words would be ambiguous
         for said, ways in _TIMES.items():
             for way in sorted(ways, key=len, reverse=True):
                 length = len(way.split())
@@ -321,7 +322,7 @@ class _Text:
         return any(all(self._lower(at + i) == word for i, word in enumerate(way)) for way in near)
 
     def _longest(self, at: int, ways: Iterable[str]) -> int:
-        """How many words the longest of these has that comes next; 0 if none does."""
+        """Return the number of words of the longest of these that comes next, or 0."""
         first = self._lower(at)
         near = [way for way in ways if way.startswith(first)] if first else []
         return max((len(way.split()) for way in near if self._sees(at, way)), default=0)
@@ -340,14 +341,14 @@ class _Text:
         self._put(at, 0, said)
 
     def _put(self, at: int, length: int, said: str | Token) -> None:
-        """Replace some words."""
+        """Replace `length` words from `at` on."""
         near = self.words[at].token if at < len(self.words) else self.end
         new = [Token(word, TokenKind.WORD, near.place) for word in said.split()] if isinstance(said, str) else [said]
         self.words[at : at + length] = [_Word(token, False) for token in new]
 
 
 def _without_stop(tokens: tuple[Token, ...]) -> list[Token]:
-    """The tokens but for the last, which is the end, without the mark that ends a sentence."""
+    """Drop the end token, and the punctuation that ends the sentence."""
     found = list(tokens[:-1])
     if found and found[-1].kind is TokenKind.WORD and (bare := found[-1].text.rstrip("?!.")) != found[-1].text:
         found[-1:] = [Token(bare, TokenKind.WORD, found[-1].place)] if bare else []

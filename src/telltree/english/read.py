@@ -1,4 +1,4 @@
-"""From English to expressions: understands every sentence of `say`, and a little more."""
+"""Parser of English: reads every sentence that `say` writes, and a little more."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +27,7 @@ _ALWAYS = (
     "it is never the case that", "at no point", "whenever",
 )  # fmt: skip
 _MOST_PARAPHRASED = 400
-"""Words of a text that is tried in other words than telltree's: nobody types as many, and each may be looked at with
-all that follow it."""
+"""Words of the longest text that is paraphrased, which takes time quadratic in their number."""
 
 
 def read(
@@ -40,12 +39,12 @@ def read(
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Expression:
-    """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
+    """Read a text as a formula; raise SpeechError with the position and what was expected if that is not possible.
 
     The text may call `functions`. `step` is the length of a step and its unit, if steps have one. `sentences` are a
-    grammar's or function's own words that the text may contain, with their meaning: sentences and signals in quotes,
-    and names of columns; see `quotations`. What is read may be different of records in which other columns than those
-    of `missing` miss values (None: any may).
+    grammar's or function's phrases that the text may contain, with their meanings: sentences and signals in quotes,
+    and names of columns; see `quotations`. The formula is right for records in which only columns of `missing` have
+    missing values (None: any may).
     """
     how = _How(schema, tuple(functions), step, tuple(sentences), missing)
     return _suggesting(how.understood, text, how.vocabulary)
@@ -61,7 +60,10 @@ def read_sentence(
     missing: Container[str] | None = None,
     suggest: bool = True,
 ) -> Expression:
-    """The same of a text that must be true or false of a record, and so say when; `suggest`: what else to say."""
+    """Read a text as a formula of a whole record; raise SpeechError if it does not say when it is true.
+
+    With `suggest`, the error has a suggestion.
+    """
     how = _How(schema, tuple(functions), step, tuple(sentences), missing)
 
     def sentence(said: str) -> Expression:
@@ -82,7 +84,7 @@ def _suggesting(reading: Callable[[str], Expression], text: str, words: Vocabula
 
 @dataclass(frozen=True)
 class _How:
-    """What a text is read by."""
+    """The arguments of `read`."""
 
     schema: Schema
     functions: tuple[UserFunction, ...]
@@ -95,7 +97,7 @@ class _How:
         return _vocabulary(self.schema, self.functions, dict(self.sentences))
 
     def understood(self, text: str) -> Expression:
-        """The formula that a text says."""
+        """Read a text as a formula."""
         witness = next(map(attribute, self.schema.values()), None)
         return expression_of(settled(self._term(text), Possible(self.missing)), self.missing, witness)
 
@@ -104,7 +106,7 @@ class _How:
         return read_term(text, self.schema, functions=self.functions, step=self.step, sentences=own, missing=missing)
 
     def _term(self, text: str) -> Term:
-        """The term that a text says, if need be in other words than telltree's."""
+        """Read a text as a term, paraphrased if necessary."""
         try:
             return self._strict(text)
         except SpeechError as error:
@@ -131,7 +133,7 @@ def read_term(
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Term:
-    """The same as a term, not simplified, and in the order of the text; only in telltree's own words."""
+    """Read a text as a term, neither simplified nor reordered; without paraphrases."""
     own = dict(sentences)
     if text.strip() in own:
         return Own(own[text.strip()], True)
@@ -150,13 +152,14 @@ def _vocabulary(schema: Schema, functions: Sequence[UserFunction], own: Mapping[
 
 
 def _rules(own: Mapping[str, Expression]) -> dict[str, Expression]:
-    """The words that are not those of a column, and so not in the vocabulary."""
+    """Select the phrases that are not those of a column, and so not in the vocabulary."""
     return {words: e for words, e in own.items() if not isinstance(e.head, Attribute)}
 
 
 class _Reader:
-    """Reads terms at a cursor. `nested`: at a step that may not be the first; `lone`: not in a choice. See `voice` for
-    open and closed parts.
+    """Reads terms at a cursor. `nested` parts may be about a later step than the first; `lone` parts are in no choice.
+
+    See `Voice` for open and closed parts.
     """
 
     def __init__(
@@ -172,7 +175,7 @@ class _Reader:
         self._clauses = ClauseReader(cursor, nouns, self._when, self._times)
 
     def text(self) -> Term:
-        """The whole text: sentences joined by "and" or by "or"."""
+        """Read the whole text: sentences joined by "and" or by "or"."""
         cursor, each, joint = self._cursor, False, None
         parts: list[Term] = []
         while not parts or cursor.next.kind is not TokenKind.END:
@@ -188,7 +191,7 @@ class _Reader:
         return Some(tuple(parts)) if joint == "or" else All(tuple(parts))
 
     def _between_sentences(self, joint: str | None) -> str | None:
-        """Skip the separator of two sentences. `joint` is the word between earlier ones; returns the word, if any."""
+        """Skip the separator of two sentences, and return its "and" or "or"; `joint` is that of earlier ones."""
         cursor = self._cursor
         if not cursor.take(";") and not cursor.sees(", and"):
             cursor.fail("the end, ';' or ', and'")
@@ -199,7 +202,7 @@ class _Reader:
         return found or joint
 
     def _sentence(self) -> Term:  # noqa: PLR0911  one return a keyword
-        """A sentence outside lists, which may be an open part."""
+        """Read a sentence outside lists, which may be an open part."""
         cursor = self._cursor
         scope = None if cursor.entries()[0] else self._when.take_scope()
         if scope is not None:
@@ -228,7 +231,7 @@ class _Reader:
         return _joined([self._finished(one, False) for one in (part, *further)])
 
     def _rules(self, then: Term) -> Term:
-        """What holds whenever something else does, and further such rules about the same signal."""
+        """Read "whenever" after a conclusion, and further rules about the same signal."""
         cursor, rules = self._cursor, []
         while cursor.take("whenever"):
             rules.append(Always(Some((_EXACT.negated(self._item(True, True)), then))))
@@ -244,7 +247,7 @@ class _Reader:
         return _joined(list(rules))
 
     def _scoped(self, scope: Says) -> Term:
-        """A sentence after words that say when it is true."""
+        """Read a sentence after its position in the record."""
         cursor = self._cursor
         if cursor.take("at some point"):
             cursor.take(",")
@@ -265,7 +268,7 @@ class _Reader:
         return Always(Some((_EXACT.negated(scope), found.part)))
 
     def _moment(self) -> Term:
-        """What holds at one step: items, and at the end what holds from then on, or later."""
+        """Read what is true at one step: items, and at the end what is true from then on, or later."""
         cursor = self._cursor
         with cursor.deeper():
             if cursor.take("then or later"):
@@ -285,7 +288,7 @@ class _Reader:
             return _joined(parts)
 
     def _sees_away(self) -> bool:
-        """Whether ", and" comes next, and what is so at other steps; or a list of such, which only then begin so."""
+        """Return True if ", and" comes next, and then parts about other steps."""
         cursor, begun = self._cursor, self._cursor.at
         found = cursor.take(", and") is not None
         several = found and cursor.take("both", "all of these:") is not None
@@ -295,7 +298,7 @@ class _Reader:
         return found
 
     def _while(self, first: Term | None = None) -> list[Term]:
-        """An item, and what holds at the same time ("while")."""
+        """Read an item, and what is true at the same time ("while")."""
         parts = [self._item(True, True) if first is None else first]
         if self._cursor.take("while", ", while"):
             parts.append(self._item(True, True))
@@ -305,7 +308,7 @@ class _Reader:
         return parts
 
     def _rest_of_list(self, joint: str, nested: bool, lone: bool) -> list[Term]:
-        """The other items of a list, up to the one after `joint`."""
+        """Read the other items of a list, up to the one after `joint`."""
         cursor, parts = self._cursor, []
         while cursor.take(",") and not cursor.sees(joint):
             parts.append(self._item(nested, lone))
@@ -313,7 +316,7 @@ class _Reader:
         return [*parts, self._item(nested, lone)]
 
     def _item(self, nested: bool, lone: bool) -> Term:
-        """A closed part."""
+        """Read a closed part."""
         return self._finished(self._part(nested, lone), nested)
 
     def _finished(self, part: Term | ReadClause, nested: bool) -> Term:
@@ -329,7 +332,7 @@ class _Reader:
         return _with_adverb(part)
 
     def _part(self, nested: bool, lone: bool) -> Term | ReadClause:
-        """The same, where a clause may have an adverb or no verb."""
+        """Read a closed part; a clause may still have an adverb, or no verb."""
         cursor = self._cursor
         cursor.count_part()
         if cursor.sees("the record lasts"):
@@ -360,7 +363,7 @@ class _Reader:
         return None
 
     def _choices(self, nested: bool) -> list[Term]:
-        """The items of a choice. "A while B" may be an item; the last item only if a comma precedes the "or"."""
+        """Read the items of a choice. "A while B" may be an item; the last one only if a comma precedes the "or"."""
         cursor, parts, last, comma = self._cursor, [], False, True
         while True:
             part = self._item(nested, False)
@@ -373,7 +376,7 @@ class _Reader:
                 cursor.expect("or")
 
     def _at_the_same_time(self, first: Term, nested: bool) -> Term:
-        """An item of a choice, and what holds at the same time ("while")."""
+        """Read what is true at the same time ("while") as an item of a choice."""
         if not self._cursor.take("while"):
             return first
         over_time = isinstance(first, Sometime) and not isinstance(first.part, Always)
@@ -420,7 +423,7 @@ class _Reader:
         return found
 
     def _so(self, nested: bool, lone: bool) -> Term | None:
-        """ "It is so that …", "it is not so that …", and plain true or false."""
+        """Read "it is so that …", "it is not so that …", and plain true or false."""
         cursor = self._cursor
         if cursor.sees("it is never so for"):
             return None
@@ -436,7 +439,7 @@ class _Reader:
         return None
 
     def _always(self, is_open: bool, lone: bool = True) -> Term:
-        """What always holds, never holds, or holds whenever something else does."""
+        """Read what is always true, never true, or true whenever something else is."""
         cursor = self._cursor
         match cursor.take(*_ALWAYS):
             case "always" | "it is always so that" | "it is always the case that" | "at each step":
@@ -460,13 +463,13 @@ class _Reader:
         return Always(part.literal if isinstance(part, ReadClause) else part)
 
     def _never_while(self, part: ReadClause) -> Term:
-        """A clause with an adverb, and what it never holds at the same time as: "x is never above 3 while A"."""
+        """Read what a clause with "never" excludes: "x is never above 3 while A"."""
         if part.adverb != "never" or part.verbless:
             return _with_adverb(part)
         return Always(_EXACT.negated(_joined(self._while(part.literal))))
 
     def _given(self, lone: bool) -> Term:
-        """What follows "whenever": an item, or a choice, which needs no "either" because a comma ends it."""
+        """Read the condition of "whenever": an item, or a choice, which needs no "either" because a comma ends it."""
         begun = self._cursor.place
         try:
             found = [self._item(True, False)]
@@ -480,7 +483,7 @@ class _Reader:
         return self._item(True, lone)
 
     def _never(self, is_open: bool, lone: bool) -> Term:
-        """What never holds: items, or clauses without verbs that never hold at once."""
+        """Read what is never true: items, or clauses without verbs that are never true at once."""
         first = self._part(True, lone)
         if isinstance(first, ReadClause) and first.verbless:
             return self._at_once(first)
@@ -499,7 +502,7 @@ class _Reader:
         return All(tuple(clause.literal for clause in clauses))
 
     def _operand(self) -> Expression:
-        """A Boolean operand of a function or a count."""
+        """Read a Boolean operand of a function or a count."""
         return expression_of(settled(self._item(True, False), Possible(self._missing)), self._missing, self._witness)
 
 

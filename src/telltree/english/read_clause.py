@@ -1,4 +1,4 @@
-"""Reading clauses: what one signal is at a step; they may have an adverb, or lack a verb."""
+"""Parser of clauses, which are about one signal at a step; they may have an adverb, or lack a verb."""
 
 import math
 from dataclasses import dataclass, replace
@@ -49,12 +49,12 @@ _PREDICATES = {
     Type.CATEGORICAL_VECTOR: ("missing", "known", "not", "neither"),
     Type.BOOLEAN_VECTOR: ("true", "false", "missing", "known", "not true", "not false"),
 }
-"""The words with which a predicate may begin."""
+"""First words of predicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadClause:
-    """A literal as it was worded."""
+    """A literal with the form of its clause."""
 
     literal: Simple
     adverb: str = ""
@@ -71,7 +71,7 @@ class ClauseReader:
         self._nouns = nouns
 
     def clause(self, lone: bool) -> ReadClause:
-        """A clause; `lone` if an "or" in it cannot belong to an enclosing list."""
+        """Read a clause; `lone` if an "or" in it cannot belong to an enclosing list."""
         found = self._known(lone) or self._changing() or self._in_stretches() or self._at_the_last() or self._alike()
         if found is not None:
             return found
@@ -84,7 +84,7 @@ class ClauseReader:
         return found if numbers is None else ReadClause(self._counted(EPISODES, literal, numbers))
 
     def _simple(self, lone: bool) -> ReadClause:
-        """A clause that says nothing of other steps but by an operator's own words."""
+        """Read a clause about one step, or by an operator's phrase."""
         begun = self._cursor.at
         entry = self._nouns.entry()
         match entry:
@@ -101,7 +101,7 @@ class ClauseReader:
         return self._about(subject, lone)
 
     def _changing(self) -> ReadClause | None:
-        """That something never becomes true, or never stops being true; None if the text does not say so."""
+        """Read that something never becomes true, or never stops being true; None if that does not come next."""
         word = self._cursor.take(*_CHANGING)
         operator = None if word is None else _CHANGING[word]
         return (
@@ -109,7 +109,7 @@ class ClauseReader:
         )
 
     def _in_stretches(self) -> ReadClause | None:
-        """In how many stretches, or for how many steps in a row, something is so, said before it."""
+        """Read a number of stretches, or of steps in a row, before the condition."""
         cursor, begun = self._cursor, self._cursor.at
         numbers = self._times.take_stretches()
         if numbers is not None:
@@ -127,20 +127,20 @@ class ClauseReader:
         return ReadClause(self._run(self._nouns.truth(), *run, never))
 
     def _in_a_row(self, literal: Simple, never: bool) -> Own:
-        """For how many steps in a row the literal holds, said behind it."""
+        """Read for how many steps in a row a literal is true, after it."""
         run = self._times.take_in_a_row()
         if run is None:
             self._cursor.fail("for how many steps, as in 'for more than 3 steps in a row'")
         return self._run(expression_of(literal), *run, never)
 
     def _run(self, part: Expression, numbers: Reals, longest: bool, never: bool) -> Own:
-        """That something is, or never is, so for so many steps in a row; or for these at the longest."""
+        """Make the literal for a number of steps in a row that occurs, or never occurs, or is the longest."""
         if not longest and (len(numbers.intervals) != 1 or numbers.intervals[0].bounded_above):
             self._cursor.fail("'at the longest' behind a number of steps in a row that may be too large")
         return self._counted(LONGEST, part, (~numbers).whole if never else numbers)
 
     def _counted(self, head: Operator, part: Expression | Simple, numbers: Reals) -> Own:
-        """That a number of stretches, or of steps in a row, is one of these."""
+        """Make the literal that compares a number of stretches, or of steps in a row."""
         operand = part if isinstance(part, Expression) else expression_of(part)
         count = self._nouns.applied(head, operand)
         for relation in ("=", ">=", "<="):
@@ -153,7 +153,7 @@ class ClauseReader:
         return self._cursor.fail("a single bound")
 
     def _at_the_last(self) -> ReadClause | None:
-        """What a signal is at the last step so far at which something else holds."""
+        """Read the value of a signal at the last step so far at which something else is true."""
         cursor = self._cursor
         if not cursor.take("at the last step so far at which"):
             return None
@@ -167,16 +167,16 @@ class ClauseReader:
         return ReadClause(Says(Expression(LATEST, (inside.signal, event)), values))
 
     def of_record(self) -> Own | None:
-        """What an operator says in its words for a whole record; None, without moving the cursor, if there are none."""
+        """Read an operator's phrase for whole records; None, without moving the cursor, if none comes next."""
         found = self._nouns.of_record()
         return None if found is None else _own(found)
 
     def sees_elsewhere(self) -> bool:
-        """Whether what is so at other steps comes next."""
+        """Return True if a part about other steps comes next."""
         return self._cursor.sees("at the last step so far at which") or self._nouns.sees_elsewhere()
 
     def alike(self, joint: str, verb: str) -> list[ReadClause]:
-        """The same said of several columns: "x and y are below 5"; empty, without moving the cursor, if it is not."""
+        """Read a predicate of several columns: "x and y are below 5"; empty, without moving the cursor, if none."""
         cursor, begun = self._cursor, self._cursor.place
         found: list[ReadClause] = []
         ends = set()
@@ -197,7 +197,7 @@ class ClauseReader:
         return found
 
     def _subjects(self, joint: str) -> list[Expression]:
-        """Columns, the last after `joint`."""
+        """Read columns, the last after `joint`."""
         cursor, last = self._cursor, False
         found: list[Expression] = []
         while not last:
@@ -211,7 +211,7 @@ class ClauseReader:
         return found
 
     def of_same_subject(self, first: ReadClause) -> list[ReadClause]:
-        """What else never or always holds for the subject of a Boolean column's clause: "never open or stuck"."""
+        """Read further predicates for the subject of a Boolean column's clause: "never open or stuck"."""
         facts: dict[str, Fact] = {}
         match first.literal:
             case Says(signal=Expression(head=Attribute(name=name)), values=Truths(true=true)):
@@ -229,7 +229,7 @@ class ClauseReader:
         return found
 
     def _known(self, lone: bool) -> ReadClause | None:
-        """That it is known or unknown whether something is so, or that it is false or unknown that it is so."""
+        """Read "it is known whether …", "it is false or unknown that …" and the like; None if they do not come next."""
         cursor, begun = self._cursor, self._cursor.at
         adverb = (cursor.take(*ADVERBS) or "") if cursor.take("it is") else ""
         doubt = cursor.take("false or unknown that", "true or unknown that") if cursor.at > begun else None
@@ -249,7 +249,7 @@ class ClauseReader:
         return ReadClause(Says(attribute(entry.column), values), adverb)
 
     def _doubted(self, doubt: str, adverb: str, lone: bool) -> ReadClause:
-        """What is also so where nothing is known."""
+        """Read what is true (or false) or unknown."""
         inside = self._simple(lone)
         literal = inside.literal
         if inside.adverb or inside.verbless or isinstance(literal, Own):
@@ -262,7 +262,7 @@ class ClauseReader:
         return ReadClause(replace(literal, values=doubted), adverb)
 
     def _scale(self, scales: list[Scale]) -> Says:
-        """A constant in the column's own words for high or low."""
+        """Read a constant in the column's own words for high or low."""
         cursor, begun = self._cursor, self._cursor.at
         for scale in sorted(scales, key=lambda scale: -len(scale.after)):
             cursor.at = begun
@@ -293,7 +293,7 @@ class ClauseReader:
         return ReadClause(self._predicate(subject, lone, verbless), adverb, verbless)
 
     def _moved(self, subject: Expression) -> ReadClause | None:
-        """That the subject rises or falls; None, without moving the cursor, if the text does not say so."""
+        """Read that the subject rises or falls; None, without moving the cursor, if that does not follow."""
         cursor, begun = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
         word = cursor.take("rises", "falls") or (None if adverb else cursor.take("has risen", "has fallen"))
@@ -313,14 +313,14 @@ class ClauseReader:
         return ReadClause(Says(Expression(DIFFERENCE, sides), values), adverb)
 
     def _reached(self, subject: Expression) -> ReadClause | None:
-        """When the subject first reaches its extreme; None, without moving the cursor, if the text does not say so."""
+        """Read when the subject first reaches its extreme; None, without moving the cursor, if that does not follow."""
         for operator, extreme in EXTREMES.items():
             if self._cursor.take(f"first reaches {extreme}"):
                 return ReadClause(Says(self._nouns.applied(operator, subject), self._when.after_start()))
         return None
 
     def _alike(self) -> ReadClause | None:
-        """That last values look like a shape; None, without moving the cursor, if the text does not say so."""
+        """Read that last values look like a shapelet; None, without moving the cursor, if that does not follow."""
         cursor, begun = self._cursor, self._cursor.at
         number = cursor.take_number(()) if cursor.take("the last") else None
         if number is None or not cursor.take("values of"):
@@ -332,7 +332,7 @@ class ClauseReader:
         return cursor.fail("'look like'") if found is None else found
 
     def _looks(self, subject: Expression, number: float | None = None) -> ReadClause | None:
-        """That the subject, or so many values of it, looks like a shape; None if the text does not say so."""
+        """Read that the subject, or `number` values of it, looks like a shapelet; None if that does not follow."""
         cursor, begun = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
         word = cursor.take(*_LOOKS)
@@ -350,7 +350,7 @@ class ClauseReader:
         return ReadClause(Says(signal, values if _LOOKS[word] else ~values), adverb)
 
     def _predicate(self, subject: Expression, lone: bool, verbless: bool) -> Simple:
-        """What the subject is: one predicate, or a list of them that ends with "or"."""
+        """Read one predicate of the subject, or a list of them that ends with "or"."""
         if fits(subject.type, Type.COUNT):
             return self._count(subject)
         closed = self._cursor.take("either") is not None
@@ -386,11 +386,11 @@ class ClauseReader:
         return self._cursor.fail("what else the same may be")
 
     def further(self, subject: Expression) -> Says | None:
-        """What else the subject is; None if no predicate comes next."""
+        """Read a further predicate of the subject; None if none comes next."""
         return Says(subject, self._further(subject)) if self._sees_predicate(subject) else None
 
     def _sees_predicate(self, subject: Expression) -> bool:
-        """Whether another predicate of the subject comes next, and not the next part of a list."""
+        """Return True if another predicate of the subject comes next, and not the next part of a list."""
         cursor, begun = self._cursor, self._cursor.at
         if cursor.entries()[0] or cursor.sees_quotation() or cursor.sees("from then", "from the start"):
             return False
@@ -459,7 +459,7 @@ class ClauseReader:
         return self._cursor.vocabulary.schema[subject.head.name].levels
 
     def _compared(self, subject: Expression, relation: str) -> Simple:
-        """The subject stands in this relation to another signal, or to its own earlier value."""
+        """Read a comparison of the subject with another signal, or with its own earlier value."""
         change = self._earlier(subject)
         if change is not None:
             values = Reals.compared(relation.replace("!", ""), 0.0)
@@ -470,7 +470,7 @@ class ClauseReader:
         return compares(subject, other, _ORDERS[relation])
 
     def _earlier(self, subject: Expression) -> Expression | None:
-        """The change of the subject since an earlier value of it, if that is what comes next."""
+        """Read the change of the subject since an earlier value of it; None if that does not come next."""
         cursor = self._cursor
         if subject.type is not Type.REAL_VECTOR or cursor.entries()[0] or not cursor.take("its value"):
             return None
@@ -491,7 +491,7 @@ class ClauseReader:
         return Own(compared, word != "unequal to")
 
     def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
-        """A range of numbers, or a comparison with another signal."""
+        """Read a range of numbers, or a comparison with another signal."""
         cursor = self._cursor
         scaled = self._in_own_words(subject)
         if scaled is not None:
@@ -531,7 +531,7 @@ class ClauseReader:
         return self._bound(subject, relation, value)
 
     def _bound(self, subject: Expression, relation: str, value: float) -> Reals | Simple:
-        """What may follow a bound: the other bound, or the signal that a distance is measured from."""
+        """Read what may follow a bound: the other bound, or the signal that a distance is measured from."""
         cursor = self._cursor
         bound = Reals.compared(relation, value)
         side = cursor.take("either way", "from", "above", "below")
@@ -559,7 +559,7 @@ class ClauseReader:
         return Reals.of([Interval(low, self._number(subject), inclusive, inclusive and not below)])
 
     def _apart(self, subject: Expression, values: Reals) -> Says:
-        """How far the subject is from what comes next."""
+        """Read the signal, or earlier value, that a distance is measured from."""
         change = self._earlier(subject)
         if change is not None:
             return Says(change, values)
@@ -569,7 +569,7 @@ class ClauseReader:
         return Says(signal, values)
 
     def _in_own_words(self, subject: Expression) -> Reals | None:
-        """A bound in the column's own words for high and low."""
+        """Read a bound in the column's own words for high and low; None if that does not come next."""
         if not isinstance(subject.head, Attribute):
             return None
         column, begun = self._cursor.vocabulary.schema[subject.head.name], self._cursor.at
@@ -595,12 +595,12 @@ class ClauseReader:
 
 
 def compares(first: Expression, second: Expression, orders: Orders) -> Compares:
-    """A comparison with its sides in the order of their text."""
+    """Make a comparison with its sides in the order of their text."""
     if str(second) < str(first):
         return Compares(second, first, replace(orders, less=orders.greater, greater=orders.less))
     return Compares(first, second, orders)
 
 
 def _own(e: Expression) -> Own:
-    """What is kept whole, or its opposite."""
+    """Make an opaque literal; a negation becomes one that does not hold."""
     return Own(e.args[0], False) if e.head is NOT else Own(e, True)

@@ -1,4 +1,4 @@
-"""Reading how often something holds, and where in the record a step is."""
+"""Parser of counts of steps, and of positions in the record."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from telltree.english.words import BOUNDS, TokenKind
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH, Operator
 
-# ---- Reading how often something holds.
+# ---- Counts of steps.
 
 _BEHIND = ("or more", "or fewer", "or less")
 _BEFORE = ("exactly", "other than", "fewer than", *BOUNDS)
@@ -26,7 +26,7 @@ class TimesReader:
     steps: Steps
 
     def take(self) -> Reals | None:
-        """How often something holds, up to the comma; None, without moving the cursor, if the text does not say so."""
+        """Read a count, up to the comma; None, without moving the cursor, if none comes next."""
         cursor, begun = self.cursor, self.cursor.at
         in_a_row = self.take_in_a_row() is not None
         cursor.at = begun
@@ -45,7 +45,7 @@ class TimesReader:
         return times.whole
 
     def take_behind(self) -> Reals | None:
-        """How often the preceding clause holds; None, without moving the cursor, if that does not follow."""
+        """Read a count after its clause; None, without moving the cursor, if none comes next."""
         cursor, begun = self.cursor, self.cursor.at
         times = self._ranges(in_time=False) if cursor.take("at") else None
         if times is None or not cursor.take("steps", "step"):
@@ -55,7 +55,7 @@ class TimesReader:
         return times.whole
 
     def take_stretches(self) -> Reals | None:
-        """In how many stretches something holds; None, without moving the cursor, if the text does not say so."""
+        """Read a number of stretches; None, without moving the cursor, if none comes next."""
         cursor, begun = self.cursor, self.cursor.at
         numbers = self._ranges(in_time=False) if cursor.take("in") else None
         if numbers is None or not cursor.take("separate stretches", "separate stretch", "stretches", "stretch"):
@@ -64,8 +64,10 @@ class TimesReader:
         return numbers.whole
 
     def take_in_a_row(self) -> tuple[Reals, bool] | None:
-        """For how many steps in a row something holds, and whether at the longest; None, without moving the cursor, if
-        the text does not say so."""
+        """Read a number of steps in a row, and True if "at the longest" follows.
+
+        Return None, without moving the cursor, if none comes next.
+        """
         cursor, begun = self.cursor, self.cursor.at
         for in_time in (False, True)[: 1 + (self.steps.period is not None)]:
             cursor.at = begun
@@ -86,7 +88,7 @@ class TimesReader:
         return times
 
     def _range(self, in_time: bool) -> Reals | None:
-        """One range of step counts."""
+        """Read one range of step counts."""
         cursor = self.cursor
         word = cursor.take(*_BEFORE)
         amount = self._amount(in_time)
@@ -107,34 +109,34 @@ class TimesReader:
         return self.steps.steps(self.steps.amount(amount, cursor.unit or cursor.unit_ahead(units)))
 
 
-# ---- Reading where in the record a step is.
+# ---- Positions in the record.
 
 _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
 _PASSED = ("have passed", "has passed")
 _LEFT = ("are left", "is left")
 _SCOPES = ("after the first", "in steps", "after", "before", "until", "in the first", "in the last")
 Bounds = list[tuple[str, str]]
-"""Relations and the words of their numbers; all of them hold."""
+"""Relations and the words of their numbers, which together bound one range."""
 
 
 @dataclass(slots=True)
 class WhenReader:
-    """Reads times and shares of the record; each `take` returns None, without moving the cursor, if it finds none."""
+    """Reads times and shares of the record; each `take` returns None, without moving the cursor, if none comes next."""
 
     cursor: Cursor
     steps: Steps
     _unit: str = ""
-    """of the last number"""
+    """Unit of the last number."""
 
     def sees_passed(self) -> bool:
-        """Whether the amount that has passed comes next."""
+        """Return True if an amount of time that has passed comes next."""
         begun = self.cursor.at
         found = self.take_passed() is not None
         self.cursor.at = begun
         return found
 
     def take_passed(self) -> Says | None:
-        """How much time, or which share of the record, has passed; or how much time is left."""
+        """Read how much time, or which share of the record, has passed; or how much time is left."""
         begun, ranges = self.cursor.at, self._ranges()
         signal = None if ranges is None else self._signal(*_PASSED, also=_LEFT)
         if ranges is None or signal is None:
@@ -143,7 +145,7 @@ class WhenReader:
         return self._says(signal, ranges)
 
     def take_length(self) -> Term | None:
-        """How long the record lasts."""
+        """Read how long the record lasts."""
         if not self.cursor.take("the record lasts"):
             return None
         if not self.steps.timed:
@@ -161,7 +163,7 @@ class WhenReader:
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def take_steps(self) -> Says | None:
-        """How many steps the record has."""
+        """Read how many steps the record has."""
         if not self.cursor.take("the record has"):
             return None
         ranges = self._ranges(bare=True)
@@ -173,7 +175,7 @@ class WhenReader:
         return Says(Expression(LENGTH), values.lengths)
 
     def after_start(self) -> Reals:
-        """How long after the start something is, which must come next."""
+        """Read a time after the start, or raise SpeechError if none comes next."""
         ranges = self._ranges()
         if ranges is None or not self._takes_time():
             self.cursor.fail(f"a number of {self._counted()}, as in 'more than 8 {self._counted()}'")
@@ -183,7 +185,7 @@ class WhenReader:
         return values
 
     def take_scope(self) -> Says | None:
-        """When something holds, up to the comma."""
+        """Read a position before a sentence, up to the comma."""
         begun = self.cursor.at
         found = self._scope(self.cursor.take(*_SCOPES))
         if found is None:
@@ -220,12 +222,12 @@ class WhenReader:
         return self._says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
 
     def _behind_first(self) -> Says | None:
-        """The steps after the first few."""
+        """Read the steps after the first few."""
         number = None if self.steps.timed else "1" if self.cursor.sees("step") else self._number()
         return self._says(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
 
     def _steps(self) -> Says | None:
-        """The steps from one number to another, counted from 0."""
+        """Read a range of steps by their numbers, counted from 0."""
         first = None if self.steps.timed else self._number()
         last = self._number() if first is not None and self.cursor.take("to") else None
         if first is None or last is None:
@@ -233,7 +235,7 @@ class WhenReader:
         return Says(Expression(ELAPSED), Reals.of([Interval(_plain(first), _plain(last) + 1, True, False)]))
 
     def _edge(self, first: bool) -> Says | None:
-        """The first or the last part of the record. Its first 8 steps are those at which fewer than 8 have passed."""
+        """Read the first or the last part of the record. At its first 8 steps, fewer than 8 have passed."""
         clock = ELAPSED if first else LEFT
         if not self.steps.timed and self.cursor.take("step"):
             return self._says(clock, [[("<", "1")]])
@@ -249,7 +251,7 @@ class WhenReader:
         return self._says(clock, [[("<=" if self.steps.timed else "<", number)]])
 
     def _signal(self, *end: str, also: tuple[str, ...] = ()) -> Operator | None:
-        """The signal that the numbers belong to, by the words behind them; `also` are those for what is left."""
+        """Return the clock that numbers belong to, by the words after them; `also` are those for the time left."""
         if self._takes_percent():
             return GONE if self.cursor.take(*end) else None
         if self._takes_time():
@@ -290,8 +292,11 @@ class WhenReader:
         return False
 
     def _ranges(self, alone: str = "", bare: bool = False) -> list[Bounds] | None:
-        """Ranges joined by "or"; `alone` is a word that may precede a single number, which is then the lower bound;
-        `bare` if a number may stand for itself."""
+        """Read ranges joined by "or".
+
+        `alone` is a word that may precede a single number, which is then the lower bound; with `bare`, a number may
+        stand for itself.
+        """
         found = []
         while True:
             exact = self._number() if bare else None
@@ -318,7 +323,7 @@ class WhenReader:
         return None if high is None else [(f">{equal}", low), (f"<{equal}", high)]
 
     def _second(self) -> Bounds | None:
-        """The other bound, if there is one."""
+        """Read the other bound, if there is one."""
         cursor = self.cursor
         if self._unit or not cursor.sees("and at most", "and less than", "and fewer than", "and below"):
             return []
@@ -327,7 +332,7 @@ class WhenReader:
         return None if high is None else [(_RELATIONS[word], high)]
 
     def _number(self) -> str | None:
-        """The words of a number, exactly; a unit may follow without a space."""
+        """Read a number, and return its exact digits; a unit may follow without a space."""
         found = self.cursor.numeral(("%", *self.steps.units))
         if found is None:
             return None
@@ -342,7 +347,7 @@ class WhenReader:
         return Says(Expression(head), values)
 
     def _time(self, words: str) -> float:
-        """An amount of time, by the unit that was last read."""
+        """Convert a number to an amount of time by the unit that was last read."""
         return self.steps.amount(_plain(words), self._unit)
 
 

@@ -1,4 +1,4 @@
-"""From terms to English: the cheapest of several wordings; `read` is the way back."""
+"""Terms to English, by the shortest of several wordings; `read` is the inverse."""
 
 import math
 import re
@@ -55,20 +55,20 @@ from telltree.logic import Attribute, Expression, UserFunction
 from telltree.logic.operators import CHANGE, ELAPSED, FALL, GONE, LATEST, LEFT, LENGTH, RISE, TIMES, Operator
 from telltree.panel import Schema
 
-# ---- How long a record is, where a term says nothing else.
+# ---- Terms about clocks alone, as lengths of records.
 #
-# Where steps are of one length, what clocks alone decide depends on the number of steps: "in the first 432 steps, at
-# some point at least 80 % of the record has passed" is so of records of fewer than 540 steps, and is said so.
+# Where steps have one length, such terms depend only on the number of steps. "In the first 432 steps, at some point at
+# least 80 % of the record has passed" is true for records of fewer than 540 steps, and is written like that.
 
 _MOST_STEPS = 200_000  # lengths that are tried one by one
-_MOST_WAYS = 64  # in which a term may be true
-_MOST_RANGES = 2  # of lengths that are still simple to say
+_MOST_WAYS = 64  # conjunctions in the disjunctive normal form
+_MOST_RANGES = 2  # of lengths; more are too complicated to say
 _Way = dict[Operator, Interval]
-"""Where each clock must be, all at one step."""
+"""A conjunction: intervals for clocks, all at one step."""
 
 
 def in_lengths(term: Term, steps: Steps, possible: Possible) -> Term:
-    """The same of records whose steps are as `steps` says, in terms of their length where it says nothing else."""
+    """Replace terms about clocks alone by terms about the length of the record, for records with such steps."""
     match term:
         case All(parts) | Some(parts):
             return joined(type(term), [in_lengths(part, steps, possible) for part in parts], possible)
@@ -82,7 +82,7 @@ def in_lengths(term: Term, steps: Steps, possible: Possible) -> Term:
 
 
 def _sometime(part: Term, steps: Steps, possible: Possible) -> Term:
-    """What holds at some step: how long the record is, or what remains."""
+    """Return F of a term, with its parts about clocks alone as terms about the length of the record."""
     parts = part.parts if isinstance(part, Some) else (part,)
     clocks = [one for one in parts if _of_clocks(one)]
     found = _length(joined(Some, clocks, possible), steps) if clocks else None
@@ -93,7 +93,7 @@ def _sometime(part: Term, steps: Steps, possible: Possible) -> Term:
 
 
 def _of_clocks(term: Term) -> bool:
-    """Whether a term speaks of nothing but where in the record a step is, and how long the record is."""
+    """Return True if a term is about nothing but positions in the record and its length."""
     if isinstance(term, All | Some):
         return bool(term.parts) and all(map(_of_clocks, term.parts))
     return of_clock(term) or of_length(term)
@@ -101,7 +101,7 @@ def _of_clocks(term: Term) -> bool:
 
 @lru_cache(maxsize=2_000)
 def _length(part: Term, steps: Steps) -> Term | None:
-    """How long records are in which a term about clocks holds at some step; None if that is not what it comes to."""
+    """Convert F of a term about clocks to a term about the length of the record; None if that is too hard."""
     lasting = _lasting(part, steps)
     if lasting is not None:
         return lasting
@@ -119,7 +119,7 @@ def _length(part: Term, steps: Steps) -> Term | None:
 
 
 def _lasting(part: Term, steps: Steps) -> Term | None:
-    """A bound on the time alone, in its own number."""
+    """Convert a bound on the time alone, which keeps its number."""
     match part:
         case Says(signal=Expression(head=head), values=Reals((i,))) if steps.timed and head in (ELAPSED, LEFT):
             if i.bounded_below and not i.bounded_above and (i.low > 0 or (i.low == 0 and steps.pace is None)):
@@ -128,7 +128,7 @@ def _lasting(part: Term, steps: Steps) -> Term | None:
 
 
 def _ways(part: Term) -> list[_Way] | None:
-    """The term as ways in which it may be true, of each clock an interval; None if they are too many."""
+    """Convert a term to disjunctive normal form; None if there are too many conjunctions."""
     match part:
         case Says(signal=Expression(head=Operator() as head), values=Reals(intervals=intervals)):
             return [{head: i} for i in intervals]
@@ -149,7 +149,7 @@ def _both(some: list[_Way] | None, others: list[_Way] | None) -> list[_Way] | No
 
 
 def _uneven(ways: list[_Way]) -> Reals | None:
-    """The lengths of records with steps of any length: only the first and the last step are known to be there."""
+    """Return the lengths of records if step lengths vary: only the first and the last step are certain to exist."""
     if any(_holds(way, {GONE: 1.0, LEFT: 0.0}) for way in ways):
         return Reals((Interval(),), False)
     if all(way.keys() == {GONE} for way in ways) and any(_holds(way, {GONE: 0.0}) for way in ways):
@@ -158,12 +158,12 @@ def _uneven(ways: list[_Way]) -> Reals | None:
 
 
 def _holds(way: _Way, at: dict[Operator, float]) -> bool:
-    """Whether it is so where clocks are at these numbers, whatever others show."""
+    """Return True if a conjunction is true where clocks have these values, whatever the other clocks have."""
     return all(head in at and at[head] in Reals((i,), False) for head, i in way.items())
 
 
 def _even(ways: list[_Way], pace: float) -> Reals | None:
-    """The lengths of records with steps of one length; None if they are not simple to say."""
+    """Return the lengths of records if steps have one length; None if they are too complicated to say."""
     known = [_Bounds.of(way, pace) for way in ways]
     if any(bounds is None for bounds in known):
         return None
@@ -180,7 +180,7 @@ def _even(ways: list[_Way], pace: float) -> Reals | None:
 
 
 def _ranges(found: list[bool]) -> Iterator[Interval]:
-    """The runs of true values among lengths from 1 on; the last value goes on for ever."""
+    """Yield the runs of true values among lengths from 1 on; the last value stands for all greater lengths."""
     n = 1
     for true, run in groupby(found):
         last = n + len(list(run)) - 1
@@ -190,14 +190,14 @@ def _ranges(found: list[bool]) -> Iterator[Interval]:
 
 
 class _Bounds:
-    """Between which steps a record must have one, by clocks that go evenly."""
+    """A conjunction for steps of one length: bounds on the number of a step."""
 
     def __init__(self, elapsed: tuple[float, float], left: tuple[float, float], share: Interval, length: Interval):
         self.elapsed, self.left, self.share, self.length = elapsed, left, share, length
 
     @classmethod
     def of(cls, way: _Way, pace: float) -> "_Bounds | None":
-        """From a way to be true; None if it has numbers that are too large to try."""
+        """Build from a conjunction; None if it has numbers that are too large to try."""
         free = Interval()
         ends = [_whole(way.get(head, free), pace) for head in (ELAPSED, LEFT)]
         elapsed, left = ends
@@ -207,10 +207,10 @@ class _Bounds:
 
     @property
     def settles(self) -> float:
-        """A length from which on nothing changes; infinite if there is none."""
+        """Length of records from which on the truth stays the same; infinite if there is none."""
         (a, b), (c, d), s, t = self.elapsed, self.left, self.share.low, self.share.high
         if s == t and s not in (0.0, 1.0):
-            return math.inf  # only lengths that divide so
+            return math.inf  # true for multiples only
         found = [1.0, a + c, b + d, self.length.low, self.length.high]
         if 0 < t < 1:
             found += [(a + 2) / t, (d + 2) / (1 - t)]
@@ -221,7 +221,7 @@ class _Bounds:
         return max(one for one in found if math.isfinite(one)) + 5
 
     def hold(self, lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Of which lengths records have such a step."""
+        """Return which of these lengths have such a step."""
         last = (lengths - 1).astype(np.float64)
         (a, b), (c, d), share = self.elapsed, self.left, self.share
         low = np.maximum.reduce([np.zeros(len(last)), np.full(len(last), a), last - d, _first(share, last)])
@@ -232,12 +232,12 @@ class _Bounds:
 
 
 def _shares(steps: NDArray[np.float64], last: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What `gone` is at these steps."""
+    """Return the value of `gone` at these steps."""
     return np.where(last > 0, steps / np.maximum(last, 1), 1.0)
 
 
 def _first(share: Interval, last: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first step at which a share is not below an interval."""
+    """Return the first step at which the share is not below an interval."""
     if not share.bounded_below:
         return np.zeros(len(last))
     found = np.maximum(np.floor(share.low * last) - 1, 0.0)
@@ -248,7 +248,7 @@ def _first(share: Interval, last: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _last(share: Interval, last: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The last step at which a share is not above an interval; less than 0 if there is none."""
+    """Return the last step at which the share is not above an interval; less than 0 if there is none."""
     if not share.bounded_above:
         return last
     found = np.minimum(np.ceil(share.high * last) + 1, last)
@@ -259,7 +259,7 @@ def _last(share: Interval, last: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _whole(i: Interval, pace: float) -> tuple[float, float] | None:
-    """The first and the last step, counted from 0, whose time is in an interval."""
+    """Return the first and the last step, counted from 0, whose time is in an interval."""
     ends = [end for end in (i.low, i.high) if math.isfinite(end)]
     if any(abs(end) / pace > _MOST_STEPS for end in ends) or math.inf == i.low or -math.inf == i.high:
         return None
@@ -277,7 +277,7 @@ def _whole(i: Interval, pace: float) -> tuple[float, float] | None:
 
 
 def _in_time(lengths: Reals, steps: Steps) -> Term | None:
-    """A bound on lengths as the time that the record lasts; None if that would not say the same, or has no unit."""
+    """Convert a bound on lengths to one on the duration; None if that is not equivalent, or has no unit."""
     if len(lengths.intervals) != 1 or steps.period is None:
         return None
     (i,) = lengths.intervals
@@ -291,21 +291,21 @@ def _in_time(lengths: Reals, steps: Steps) -> Term | None:
 
 
 def _between(first: float, second: float, period: float, below: bool = False) -> float | None:
-    """The time of the second of two steps (`below`: of the first), with few digits, if it still tells them apart."""
+    """Return the time of the second of two steps (`below`: of the first) with few digits, if it separates them."""
     time = float(f"{(first if below else second) * period:.12g}")
     low, high = first * period, second * period
     return time if (low <= time < high if below else low < time <= high) and time > 0 else None
 
 
-# ---- Terms in sentences: the cheapest of several wordings.
+# ---- Sentences: the cheapest of several wordings.
 #
-# A closed part can stand in any list, because its end is clear: it begins with an opening word and ends with its last
+# A closed part may stand in any list, because its end is clear: it begins with an opening word and ends with its last
 # item, as in "either A or B". Only the outermost parts are open: "at some point A while B, C and D".
 
 _NEGATION, _NESTED_LIST, _DENIED, _IN_LIST = 3, 2, 1, 3
 _ALWAYS, _NEVER = "it is always the case that", "it is never the case that"
-_APART = 5  # what one sentence must save to be preferred to several simpler ones
-_AWAY_FIRST = 8  # "whenever at the next step A, B" begins at the wrong end
+_APART = 5  # cost that one sentence must save to be preferred to several simpler ones
+_AWAY_FIRST = 8  # "whenever at the next step A, B" puts the later step first
 _MOST_WHILE = 2  # parts after "while" in a choice
 _MARKED = re.compile(", | (?:and|or|while) ")
 _MOST_TRIED = 6  # parts of a list to try after "whenever"
@@ -316,7 +316,7 @@ def _cheapest(candidates: Iterable[WeighedText]) -> WeighedText:
 
 
 class Voice:
-    """Speaks terms of one schema."""
+    """Writes terms about the columns of one schema."""
 
     def __init__(
         self,
@@ -338,7 +338,7 @@ class Voice:
         self._known: dict[tuple[Term, bool, bool], WeighedText] = {}
 
     def says(self, term: Term) -> WeighedText:
-        """A whole text: what is true of a record."""
+        """Write a whole text about a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
             return all_true(gathered(sentences if self._wary else with_shared_subjects(sentences)))
@@ -348,7 +348,7 @@ class Voice:
         return self._sentence(term)
 
     def _sentences(self, term: Term) -> list[WeighedText]:
-        """The sentences that together say the term."""
+        """Write a term as several sentences that are all true."""
         match term:
             case All((_, _, *_)):
                 return [sentence for part in term.parts for sentence in self._sentences(part)]
@@ -361,7 +361,7 @@ class Voice:
         return [self._sentence(term)]
 
     def _sentence(self, term: Term) -> WeighedText:  # noqa: PLR0911  one return a kind of term
-        """One sentence, which may be an open part."""
+        """Write one sentence, which may be an open part."""
         apart = self._lasts(term) or self._scoped(term)
         if apart is not None:
             return apart
@@ -384,7 +384,7 @@ class Voice:
         return self.item(term)
 
     def _often(self, term: HowOften) -> WeighedText:
-        """How often something holds; after the clause if that takes fewer words, else before it."""
+        """Write a count, after its clause if that takes fewer words, else before it."""
         part, behind = term.part, self._steps.behind(term.times)
         if isinstance(part, Says) and behind is not None and not self._wary:
             wording = self._literals.wording(part)
@@ -393,12 +393,12 @@ class Voice:
         return said(self._times(term)) + self._moment(part)
 
     def _times(self, term: HowOften) -> str:
-        """How often something holds, before it; what happens at a step takes no time, and is counted in steps."""
+        """Write a count before its clause; events take no time, and are counted in steps."""
         events = isinstance(term.part, Own) and term.part.expression.head in (RISE, FALL)
         return (Steps() if events else self._steps).says(term.times, self.nouns.careful)
 
     def _scoped(self, term: Term) -> WeighedText | None:
-        """A sentence that begins with when it is true: "in the last 20 % of the record, x is always above 3"."""
+        """Write a sentence that begins with a position: "in the last 20 % of the record, x is always above 3"."""
         match term:
             case Sometime(All((_, _, *_) as parts)) | HowOften(part=All((_, _, *_) as parts)):
                 found = self._scope(parts, parts)
@@ -419,7 +419,7 @@ class Voice:
         return replace(when + always, conditions=given)
 
     def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
-        """The first term that says when, as the words before a sentence; the term; and the other parts."""
+        """Find the first term about a position; return its words before a sentence, the term, and the other parts."""
         if self.nouns.careful:
             return None
         for i, term in enumerate(said_of):
@@ -429,19 +429,19 @@ class Voice:
         return None
 
     def _lasts(self, term: Term) -> WeighedText | None:
-        """How long the record is, if that is what the term says."""
+        """Write a duration of the record; None if the term is something else."""
         words = None if self.nouns.careful else self._literals.when.lasts(term)
         return None if words is None else said(words)
 
     def _happens(self, term: Term, lone: bool = True) -> WeighedText:
-        """A closed part after words that say when it holds."""
+        """Write a closed part after an adverb of time."""
         if not isinstance(term, Says):
             return self.item(term, True, lone)
         wording = self._literals.wording(term, closed=not lone)
         return said(wording.happening, _NEGATION * wording.negations)
 
     def item(self, term: Term, nested: bool = False, lone: bool = True) -> WeighedText:
-        """A closed part; `nested` if the step may not be the first; `lone` if it is not in a choice."""
+        """Write a closed part; `nested` if its step may not be the first; `lone` if it is in no choice."""
         key = (term, nested, lone)
         if key not in self._known:
             self._known[key] = self._item(term, nested, lone)
@@ -481,7 +481,7 @@ class Voice:
                 return said("from then on") + always if nested else always
 
     def _is_timeless(self, term: Term) -> bool:
-        """Whether a term is about whole records only, such as static columns, so that it needs no time."""
+        """Return True if a term is about whole records only, such as static columns, so that it needs no adverb."""
         if isinstance(term, All | Some) and term.parts:
             return all(map(self._is_timeless, term.parts))
         return isinstance(term, Says | Compares) and self.possible.lasts(term)
@@ -491,7 +491,7 @@ class Voice:
         return said(str(wording), _NEGATION * wording.negations)
 
     def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], WeighedText]) -> WeighedText:
-        """A choice. A list of values of one signal stays as it is: its "or" means the same."""
+        """Write a choice. Values of one signal keep their own "or", which means the same."""
         merged = self._alike(term.parts, "or")
         if merged is not None:
             return merged
@@ -502,7 +502,7 @@ class Voice:
         return said("either", _NESTED_LIST) + listed(parts, "or")
 
     def _alike(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
-        """One clause about several columns, where all that differs is the column: "both x and y are below 5"."""
+        """Write one clause about several columns: "both x and y are below 5"; None if more than the column differs."""
         if self._wary or len(parts) < 2 or not all(isinstance(part, Says) for part in parts):
             return None
         wordings = [self._literals.wording(part) for part in parts if isinstance(part, Says) and self._named(part)]
@@ -514,23 +514,23 @@ class Voice:
         return said(opening) + subjects + ("is" if joint == "or" else "are") + predicates.pop()
 
     def _named(self, literal: Says) -> bool:
-        """Whether a literal is about a column that is called by a noun."""
+        """Return True if a literal is about a column that is named by a noun rather than a clause."""
         return isinstance(literal.signal.head, Attribute) and not is_clause(self.nouns.column(literal.signal))
 
     def _items(self, parts: Sequence[Term]) -> WeighedText:
-        """What holds at one step, joined by "and", after a "while"."""
+        """Write the parts after "while", joined by "and"."""
         merged = self._alike(parts, "and")
         return listed([self.item(part, True) for part in parts], "and") if merged is None else merged
 
     def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> WeighedText:
-        """A closed part that does not follow a "while", so that in a choice "while" may join what holds at once."""
+        """Write a closed part that does not follow "while", so that a choice in it may contain "while"."""
         closed = self.item(term, nested, lone)
         if not isinstance(term, Some) or len(term.parts) < 2:
             return closed
         return _cheapest([closed, self._either(term, nested, self._joined_by_while)])
 
     def _joined_by_while(self, term: Term, nested: bool, lone: bool) -> WeighedText:
-        """A part of a choice, with "both A and B" as "A while B"."""
+        """Write a part of a choice, with "A while B" for "both A and B" if that is cheaper."""
         closed = self.item(term, nested, lone)
         match term:
             case Sometime(All((_, _, *_) as parts)):
@@ -554,7 +554,7 @@ class Voice:
         return _cheapest([closed, text])
 
     def _moment(self, term: Term) -> WeighedText:
-        """What holds at one step, as an open part."""
+        """Write what is true at one step, as an open part."""
         if isinstance(term, Sometime) and not isinstance(term.part, Always):
             return said("then or later") + self._moment(term.part)
         if isinstance(term, Always):
@@ -574,11 +574,11 @@ class Voice:
             text = _before_while(text) + "while" + self._items(now[1:])
         if not away:
             return text
-        # of several that look away, each would seem to look from where the one before it does
+        # several parts about other steps need a list: each would seem to start from the step of the one before
         return text.mark(",") + "and" + (self._moment(away[0]) if len(away) == 1 else self.item(All(tuple(away)), True))
 
     def _always(self, part: Term, is_open: bool, lone: bool = True) -> WeighedText:
-        """Something always holds: the cheapest of "always", "never" and "whenever"."""
+        """Write that a part is always true, by the cheapest of "always", "never" and "whenever"."""
         opposite = self._opposite(part)
         found = []
         if self._elsewhere(part):
@@ -599,7 +599,7 @@ class Voice:
         return _cheapest(candidate for candidate in found if candidate is not None)
 
     def _never_while(self, term: Term) -> WeighedText | None:
-        """Parts that never hold at once, with "never" at the verb of the first: "x is never above 3 while A"."""
+        """Write that parts are never true at once, with "never" in the first: "x is never above 3 while A"."""
         if self._wary or not isinstance(term, All) or any(map(self._looks_away, term.parts)):
             return None
         here, *others = self._in_order(term.parts)
@@ -611,7 +611,7 @@ class Voice:
         return text + "while" + self._items(others)
 
     def _never_open(self, term: Term) -> WeighedText:
-        """What never holds. Parts that look at later steps stay in a closed part, lest they seem to follow "never"."""
+        """Write what is never true. Parts about later steps are closed, or they would seem to follow "never"."""
         later = not isinstance(term, All) or any(map(self._looks_away, term.parts))
         return self._whole(term, True) if later else self._moment(term)
 
@@ -627,7 +627,7 @@ class Voice:
         return replace(alone, adverb=adverb) if isinstance(term, Says) and isinstance(term.values, Truths) else alone
 
     def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[WeighedText]:
-        """ "Whenever" with each part as the conclusion, and with each part as the condition."""
+        """Yield sentences with "whenever", with each part as the conclusion, and with each part as the condition."""
         parts = self._in_order(term.parts)
         for part in parts[:_MOST_TRIED]:
             others = [other for other in parts if other is not part]
@@ -648,7 +648,7 @@ class Voice:
                 yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
 
     def _given(self, term: Term, nested: bool, lone: bool) -> WeighedText:
-        """What stands between "whenever" and its comma: a choice of literals needs no "either" there."""
+        """Write the condition of "whenever", where a choice of literals needs no "either"."""
         whole = self._whole(term, nested, lone)
         if self._wary or not isinstance(term, Some) or not all(isinstance(p, Says | Compares) for p in term.parts):
             return whole
@@ -669,11 +669,11 @@ class Voice:
         return _cheapest([bare, whole]) if clear else whole
 
     def _looks_away(self, term: Term) -> bool:
-        """Whether a term speaks of other steps than the one at which it is asked, and begins by saying of which."""
+        """Return True if the wording of a term begins by moving to other steps."""
         return _looks_on(term) or self._elsewhere(term)
 
     def _elsewhere(self, term: Term) -> bool:
-        """Whether a literal begins by saying of which other steps it speaks: "at the next step the valve is open"."""
+        """Return True if the wording of a literal begins by moving to other steps: "at the next step …"."""
         match term:
             case Own(expression=Expression(head=Operator() as head) as e):
                 return head.looks and head not in (RISE, FALL) and not has_own_words(e)
@@ -682,9 +682,7 @@ class Voice:
         return False
 
     def _in_order(self, parts: Iterable[Term]) -> list[Term]:
-        """Literals, those that end in a comma behind others, then lists, then parts that look at other steps, at later
-        ones last.
-        """
+        """Sort parts: literals, then those that end in a comma, lists, and parts about other, then later, steps."""
         weights = {Says: 0, Compares: 0, Own: 2, HowOften: 2, All: 3, Some: 3, Sometime: 5, Always: 6}
 
         def weight(part: Term) -> int:
@@ -697,12 +695,12 @@ class Voice:
         return self.possible.negated(term)
 
     def _operand(self, e: Expression) -> str:
-        """A Boolean operand of a function or a count."""
+        """Write a Boolean operand of a function or a count."""
         return self.item(taken_apart(e, self.possible), True, False).text
 
 
 def _at_one_point(term: Some) -> Term | None:
-    """A choice with "at some point" said once for all parts that have it; None if that changes nothing."""
+    """Merge the parts of a choice that are F of something into one; None if there are fewer than two."""
     points = [part for part in term.parts if isinstance(part, Sometime) and not isinstance(part.part, Always)]
     if len(points) < 2:
         return None
@@ -715,7 +713,7 @@ def _simpler(candidate: WeighedText) -> tuple[int, bool]:
 
 
 def _looks_on(term: Term) -> bool:
-    """Whether a term looks at later steps, not only at the end."""
+    """Return True if a term is about later steps, not only the last one."""
     return isinstance(term, Always) or (isinstance(term, Sometime) and not isinstance(term.part, Always))
 
 
@@ -732,18 +730,17 @@ def _some(parts: Sequence[Term]) -> Term:
     return parts[0] if len(parts) == 1 else Some(tuple(parts))
 
 
-# ---- From terms to English; `read` is the way back.
+# ---- The public functions.
 
 
 def say(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> str:
-    """What a term says, in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
+    """Write a term in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
 
     `step` is the length of a step and its unit, if steps have one: (1.0, "s"). `missing` names the columns that may
-    miss values (None: any may); other columns are never said to be missing. A user's words that could be taken for
-    others are in quotes. `read` gives back an expression that is true where the term is. The text is plain: whoever
-    writes it into a page or on a terminal must escape it.
+    have missing values (None: any may). A user's words that could be confused with others are in quotes. `read`
+    returns an equivalent expression. The text is not escaped for pages or terminals.
     """
     return spoken(term, schema, step=step, missing=missing)[0]
 
@@ -751,7 +748,7 @@ def say(
 def words_in(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> int:
-    """How many words `say` needs for a term, if they can be read back as they are, which is not tried."""
+    """Count the words that `say` needs for a term, without trying to read them back, which may add quotes."""
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     called = Voice(schema, functions, step, missing).nouns.own_words(parts)
@@ -760,7 +757,7 @@ def words_in(
 
 
 def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
-    """What a signal is called, with its unit: "the mean of x over the whole record (ft)"."""
+    """Write a signal with its unit: "the mean of x over the whole record (ft)"."""
     functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
     nouns = Voice(schema, functions, step).nouns
     unit, noun = nouns.unit(signal), nouns.noun(signal)
@@ -771,9 +768,9 @@ def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str
 def conditions(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[Expression, ...]:
-    """What must occur in a record for `say`'s text to say anything of it: of "whenever A, B", that A at some point.
+    """Return the formulas without which the text of `say` is vacuous: for "whenever A, B", that A at some point.
 
-    "After 300 s, x is always above 3" says nothing of a record that is shorter than that.
+    "After 300 s, x is always above 3" is vacuous for a shorter record.
     """
     if not _may_be_empty(term):
         return ()
@@ -785,14 +782,17 @@ def conditions(
 def quotations(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
-    """The words in `say`'s text that are a grammar's or a function's own, with their meaning, for `read`."""
+    """Return the phrases in the text of `say` that are a grammar's or a function's, with their meanings, for `read`."""
     return spoken(term, schema, step=step, missing=missing)[1]
 
 
 def spoken(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[str, tuple[tuple[str, Expression], ...]]:
-    """What `say` says, and its `quotations`. If it would be misread, it is made longer, or gets more quotes."""
+    """Return the text of `say` and its `quotations`.
+
+    A text that would be misread is made longer, or gets more quotes.
+    """
     found, sentences = _said(term, schema, step=step, missing=missing)
     return found.text, sentences
 
@@ -818,7 +818,7 @@ def _said(
         found = voice.says(term)
         if read(found.text, term, sentences.items()):
             break
-    for words in dict.fromkeys(QUOTED.findall(found.text)):  # where no others are in doubt
+    for words in dict.fromkeys(QUOTED.findall(found.text)):  # drop quotes that the parser does not need
         inside = words[1:-1]
         bare, others = found.text.replace(words, inside), [pair for pair in sentences.items() if pair[0] != inside]
         e = sentences.get(inside)
@@ -832,7 +832,7 @@ def _said(
 
 
 def _may_be_empty(term: Term) -> bool:
-    """Whether a term may be said of records in which nothing has to occur."""
+    """Return True if the wording of a term may have conditions."""
     match term:
         case All(parts) | Some(parts):
             return any(map(_may_be_empty, parts))
@@ -844,7 +844,7 @@ def _may_be_empty(term: Term) -> bool:
 
 
 def _as_said(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
-    """The term with possible values only, and with the length of the record where it says nothing else."""
+    """Restrict a term to possible values, and replace terms about clocks alone by lengths of records."""
     possible = Possible(missing)
     return in_lengths(settled(term, possible), Steps.of(step), possible)
 
@@ -859,7 +859,7 @@ def _is_read_as(
     step: tuple[float | None, str] | None,
     possible: Possible,
 ) -> bool | None:
-    """Whether a text is read as this term; None if it cannot be read."""
+    """Return True if a text is read as this term; None if it cannot be read."""
     try:
         found = read_term(text, schema, functions=functions, step=step, sentences=sentences)
     except SpeechError:
@@ -868,7 +868,7 @@ def _is_read_as(
 
 
 def _expressions(term: Term) -> Iterable[Expression]:
-    """All expressions in a term's signals and sentences."""
+    """Yield all expressions in a term."""
     match term:
         case All(parts) | Some(parts):
             return chain.from_iterable(map(_expressions, parts))
