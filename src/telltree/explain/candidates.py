@@ -1,4 +1,4 @@
-"""Short formulas that might describe the records of a leaf."""
+"""Candidates for headlines: short formulas that might describe the records of a leaf."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -39,57 +39,57 @@ from telltree.logic.operators import AND, NOT
 from telltree.panel import Column, ColumnType, Panel
 from telltree.tree.tree import Tree
 
-# ---- The training records by which headlines and short descriptions are chosen: all of them, and a sample for speed.
+# ---- Training records for the choice of headlines and short descriptions: all of them, and a sample for speed.
 #
-# Of thousands of formulas few are reported. The sample decides which; the reported counts are over all records.
+# The sample selects a few of thousands of formulas; the reported counts are over all records.
 
 _MOST_SAMPLED = 1_500  # more if there are small leaves
 _LEAST_OF_A_LEAF = 40
 
 
 class Seen:
-    """Records, and the leaf of a tree that each of them reaches."""
+    """Training records, and the leaf of a tree that each of them reaches."""
 
     def __init__(self, tree: Tree, panel: Panel) -> None:
         self.records = tree.aligned(panel)
         self._formulas = FormulaEvaluator(self.records)
         self.answers = self.truth([node.formula.expression for node in tree.nodes])
-        """The truth of every node's formula for every record: nodes × records."""
+        """Truth of every node's formula for every record: nodes × records."""
         self.clusters = tree.apply_truth(self.answers)
         self.support = np.bincount(self.clusters, minlength=len(tree.leaves) + 1)[1:]
-        """How many records reach each leaf."""
+        """Number of records in each leaf."""
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
-        """The truth of formulas for every record: formulas × records."""
+        """Return the truth of formulas for every record: formulas × records."""
         return self._formulas.truth(formulas)
 
     def true(self, formula: Expression) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """The truth of one formula for every record, and how many records of each leaf it is true of."""
+        """Return the truth of a formula for every record, and the number of true ones in each leaf."""
         truth: NDArray[np.bool_] = self.truth([formula])[0]
         return truth, np.bincount(self.clusters[truth], minlength=len(self.support) + 1)[1:]
 
     @cached_property
     def sample(self) -> "LeafSample":
-        """Some of the records, all of them if they are few."""
+        """A sample of the records; all of them if they are few."""
         return LeafSample(self.records, self._formulas.signals, self.clusters, self.support)
 
 
 class LeafSample:
-    """The same share of the records of each leaf, evenly spaced; more of small leaves.
+    """A sample with the same share of the records of each leaf, evenly spaced, and a larger share of small leaves.
 
-    Answers are bits. Those of a leaf start at a byte boundary, so that whole bytes are counted.
+    Truth is packed in bits. Those of a leaf start at a byte boundary, so that whole bytes are counted.
     """
 
     def __init__(
         self, records: Panel, signals: Signals, clusters: NDArray[np.int64], support: NDArray[np.int64]
     ) -> None:
-        """`signals` are those of all records; those of records on disk are not made for a few."""
+        """Draw the sample. `signals` are those of all records, which serve the sample unless records are on disk."""
         fair = np.ceil(support * min(1.0, _MOST_SAMPLED / max(1, len(records)))).astype(np.int64)
         sizes = np.minimum(support, np.maximum(fair, _LEAST_OF_A_LEAF))
         leaves = [np.flatnonzero(clusters == number) for number in range(1, len(support) + 1)]
         chosen = [rows[np.arange(n) * len(rows) // max(1, n)] for rows, n in zip(leaves, sizes, strict=True)]
         self.rows: NDArray[np.int64] = np.concatenate(chosen)
-        """The records in the sample, leaf by leaf."""
+        """Indices of the records in the sample, leaf by leaf."""
         self.panel, self.signals = records[self.rows], signals
         if records.on_disk:
             self.panel = self.panel.alone()
@@ -103,38 +103,37 @@ class LeafSample:
         self.bytes = int(widths.sum())
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
-        """The truth of formulas for its records: formulas × records."""
+        """Return the truth of formulas for the sample: formulas × records."""
         return self._formulas.truth(formulas)
 
     def packed(self, truth: NDArray[np.bool_]) -> NDArray[np.uint8]:
-        """Answers for its records as bits."""
+        """Pack truth for the sample in bits."""
         spaced = np.zeros((len(truth), 8 * self.bytes), np.bool_)
         spaced[:, self._places] = truth
         return np.packbits(spaced, axis=1)
 
     def true(self, answers: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """How many records of each leaf packed answers are true of, scaled up from the sample."""
+        """Estimate the number of true records of each leaf from packed truth."""
         counted = np.add.reduceat(np.bitwise_count(answers), self._starts, axis=1, dtype=np.int64)
         found: NDArray[np.float64] = counted * self._stands_for
         return found
 
 
-# ---- Above or below a constant, at some point or always: decided by the largest and the smallest value of each
-# record.
+# ---- Bounds on signals, at some point or always: decided by the largest and the smallest value of each record.
 
-DIGITS = 3  # for constants that nobody chose with care
+DIGITS = 3  # of constants that no search chose
 _STEPS = 16  # steps between the constants to try for one signal
 Compared = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]]
 
 
 class Bound(NamedTuple):
-    """One way to compare values with a constant."""
+    """A kind of comparison of a signal with a constant."""
 
     over_time: type[Sometime] | type[Always]
     relation: str
     compared: Compared
     greatest: bool
-    """Whether the largest value decides, or the smallest."""
+    """True if the largest value decides, else the smallest."""
 
 
 _BOUNDS = (
@@ -147,7 +146,7 @@ _EXTREMES = {True: np.fmax, False: np.fmin}
 
 
 class Bounds:
-    """Makes such terms for the records of a sample."""
+    """Makes bounds on signals for the records of a sample."""
 
     def __init__(self, sample: LeafSample, possible: Possible) -> None:
         self._signals, self._possible = sample.signals, possible
@@ -155,10 +154,10 @@ class Bounds:
         self._starts = np.cumsum(lengths) - lengths
 
     def of(self, signal: Expression) -> Iterator[tuple[list[Term], NDArray[np.bool_]]]:
-        """Terms about a signal that differ only in the constant, with their answers: terms × records.
+        """Yield lists of bounds on a signal that differ only in the constant, with their truth: terms × records.
 
-        If values lie on both sides of 0, there are also terms about their distance from 0. Of constants with the same
-        answers only one is taken, and none whose answer is the same for all records.
+        If values lie on both sides of 0, there are also bounds on their distance from 0. Of constants that split the
+        records alike only one is taken, and none that is true, or false, for all records.
         """
         values = self._signals.values(signal)[self._rows]
         yield from self._ways(signal, values, Reals.compared, -math.inf)
@@ -185,12 +184,12 @@ class Bounds:
 
 
 def _from_zero(relation: str, distance: float) -> Reals:
-    """The numbers whose distance from 0 is in this relation to a constant."""
+    """Return the numbers whose distance from 0 is in this relation to a constant."""
     return Reals.compared(relation, distance).under_abs
 
 
 def _constants(*ends: NDArray[np.float64]) -> list[float]:
-    """Constants with few digits that separate records by their largest and smallest values."""
+    """Return constants with few digits that separate records by their largest and smallest values."""
     found: dict[float, None] = {}
     for values in ends:
         finite = values[np.isfinite(values)]
@@ -199,7 +198,7 @@ def _constants(*ends: NDArray[np.float64]) -> list[float]:
     return [c for c in found if math.isfinite(c)]
 
 
-# ---- The paths to the leaves of a tree: as terms, and in how many words.
+# ---- Paths to the leaves of a tree, as terms, and the number of words of a term.
 
 _POINT, _COUNTED = ("at", "some", "point"), ("for", "at", "least", "5", "steps")
 
@@ -214,28 +213,28 @@ class DecisionPaths:
             [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
             for _, branches in tree.leaves
         ]
-        """For each leaf, what is true of its records."""
+        """Conjuncts of the path to each leaf."""
         self._terms: dict[Expression, Term] = {}
         self._words: dict[Hashable, int] = {}
         self._rough: dict[Term, int] = {}
 
     def whole(self, leaf: int) -> Term:
-        """Everything that is true of the records of a leaf, counted from 0, in plain terms."""
+        """Return the term of the whole path to a leaf, counted from 0."""
         return self.term(reduce(lambda left, right: Expression(AND, (left, right)), self.claims[leaf]))
 
     def term(self, claim: Expression) -> Term:
-        """The simplest normal form that is found."""
+        """Return the simplest normal form that is found."""
         if claim not in self._terms:
             self._terms[claim] = term_of(claim, self.tree.missing, static=self.tree.static)
         return self._terms[claim]
 
     def written(self, term: Term) -> Expression:
-        """An expression for the term, even if it mentions no column: how many steps there are."""
+        """Write a term as an expression, even if it mentions no column but only the number of steps."""
         witness = next((e for claims in self.claims for claim in claims for e in claim.walk() if _is_column(e)), None)
         return expression_of(term, self.tree.missing, witness)
 
     def words(self, term: Term) -> int:
-        """About how many words a term takes: those of another term that differs only in constants."""
+        """Return the approximate number of words of a term: that of another term which differs only in constants."""
         shape = _shape(term)
         if shape not in self._words:
             tree = self.tree
@@ -243,7 +242,7 @@ class DecisionPaths:
         return self._words[shape]
 
     def roughly(self, term: Term) -> int:
-        """An estimate of how many words a term takes, from its literals: fast, and seldom far off."""
+        """Estimate the number of words of a term from its literals: fast, and seldom far off."""
         if term not in self._rough:
             self._rough[term] = self._roughly(term)
         return self._rough[term]
@@ -277,19 +276,19 @@ def _shape(term: Term) -> Hashable:
 
 
 def _ends(interval: Interval) -> tuple[Hashable, ...]:
-    """The form of an interval's ends, wherever they are: below 0, or symmetric about it, the words may differ."""
+    """Return what the wording of an interval depends on besides its constants: signs, symmetry, closed ends."""
     signs = tuple(
         end if math.isinf(end) or end == 0 else math.copysign(1, end) for end in (interval.low, interval.high)
     )
     return *signs, interval.with_low, interval.with_high, interval.point, interval.low == -interval.high
 
 
-# ---- Short terms about what a tree's formulas mention, which might describe some of its records.
+# ---- Short terms about the columns and atoms of a tree's formulas.
 
 _MOST_LEVELS = 20
 _MOST_SIGNALS = 30  # signals whose constants are tried
 _MOST_ATOMS = 16  # atoms to count, and to join with each other
-_TIMES = (2, 5, 10, 20, 50, 100)  # how often something may hold, in round numbers
+_TIMES = (2, 5, 10, 20, 50, 100)  # round numbers of steps
 Atom: TypeAlias = Says | Compares | Own
 _TYPES = {
     ColumnType.REAL: Type.REAL_VECTOR,
@@ -299,9 +298,9 @@ _TYPES = {
 
 
 def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, possible: Possible) -> Iterator[Term]:
-    """Terms about these columns and atoms: at some point, always, how often in `longest` steps, or at the same time.
+    """Yield terms about columns and atoms: at some point, always, at a number of steps, two at the same time.
 
-    The opposite of each is as good a term.
+    `longest` is the greatest number of steps. The negation of each is as good a term.
     """
     for column in columns:
         signal = Expression(Attribute(column.name, _TYPES[column.type]))
@@ -316,14 +315,14 @@ def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, pos
 
 
 def signals_asked(columns: Iterable[Column], atoms: Iterable[Atom]) -> list[Expression]:
-    """The signals that may be above or below a constant: real columns, and those that atoms compare with constants."""
+    """Collect signals for bounds: real columns, and those that atoms compare with constants."""
     own = [Expression(Attribute(c.name, _TYPES[c.type])) for c in columns if c.type is ColumnType.REAL]
     made = [atom.signal for atom in atoms if isinstance(atom, Says) and isinstance(atom.values, Reals)]
     return list(dict.fromkeys([*own, *made]))[:_MOST_SIGNALS]
 
 
 def atoms_of(terms: Iterable[Term]) -> list[Atom]:
-    """The atoms of terms, as written there."""
+    """Collect the atoms of terms."""
     return list(dict.fromkeys(chain.from_iterable(map(_atoms, terms))))
 
 
@@ -340,7 +339,7 @@ def _atoms(term: Term) -> Iterator[Atom]:
 
 
 def _ever(signal: Expression, kinds: Iterable[Values], possible: Possible) -> Iterator[Term]:
-    """A signal has such a value at some point, or always."""
+    """Yield terms by which a signal is in one of these sets at some point, or always."""
     for values in kinds:
         literal = Says(signal, values)
         yield Sometime(literal)
@@ -363,7 +362,7 @@ def _kinds(column: Column, misses: bool) -> Iterator[Values]:
         yield missing
 
 
-# ---- What few words might say of a leaf: parts of what is true of it, and short sentences about the same columns.
+# ---- Candidates for a leaf: parts of the path to it, and short terms about the same columns.
 
 _MOST_COST = 12  # a costlier term takes more words than a headline has
 _MOST_PIECES = 40  # of one claim
@@ -371,9 +370,9 @@ _MOST_RUNNERS_UP = 4  # of one node
 
 
 def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> dict[Term, int]:
-    """Short terms that follow from all claims together, for every possible record, with their costs.
+    """Return short terms that follow from all claims together, for every possible record, with their costs.
 
-    `whole` says the same as all claims. What a grammar says in its own words is not taken apart.
+    `whole` is the term of all claims. Claims with a grammar's own phrases are not taken apart.
     """
     if not all(map(_in_common_words, claims)):
         return {}
@@ -382,10 +381,10 @@ def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> di
 
 
 def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]]:
-    """Terms about columns of the tree: parts of its formulas and their runners-up, and terms made from their atoms.
+    """Return terms about columns of the tree: parts of its formulas and their runners-up, and terms from their atoms.
 
-    The opposite of each is as good a term. Both may be true or false of the records of any leaf; the longest record has
-    `longest` steps. Also returns the signals that these formulas compare with constants.
+    The negation of each is as good a term, and neither depends on a leaf. The longest record has `longest` steps. Also
+    return the signals that these formulas compare with constants.
     """
     possible = Possible(tree.missing, tree.static)
     others = (
@@ -402,30 +401,30 @@ def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]
 
 
 def _in_common_words(e: Expression) -> bool:
-    """What a grammar says in its own words is not taken apart."""
+    """Return True if no part of an expression has a grammar's own phrase."""
     return all(part.english is None for part in e.walk())
 
 
 def short(terms: Iterable[Term]) -> dict[Term, int]:
-    """The terms that may have few words, with their costs."""
+    """Select the terms that may take few words, with their costs."""
     costs = {term: cost(term) for term in dict.fromkeys(terms) if not _is_settled(term)}
     return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
 
 
 def _is_settled(term: Term) -> bool:
-    """Whether a term is true, or false, of everything, as a runner-up with rounded constants may be."""
+    """Return True if a term is constant, as a runner-up with rounded constants may be."""
     return term in (TRUE, FALSE) or (isinstance(term, Sometime | Always | HowOften) and _is_settled(term.part))
 
 
 def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:
-    """Small terms made of parts of a term; `implied`: only those that follow from it."""
+    """Yield small terms made of parts of a term; with `implied`, only those that follow from it."""
     for claim in term.parts if isinstance(term, All) else (term,):
         yield claim
         yield from islice(_within(claim, possible, implied), _MOST_PIECES)
 
 
 def _within(term: Term, possible: Possible, implied: bool) -> Iterator[Term]:
-    """One part of a list, or two; but all parts of an "or" if the result must follow."""
+    """Yield one part of a list, or two; but all parts of an "or" if the result must follow."""
     found: Iterable[Term] = (term,)
     match term:
         case Some(parts) if implied:
