@@ -6,19 +6,19 @@ from telltree.english import cost, expression_of, plain, question, term_of
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    Compares,
-    HowOften,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
     Interval,
     Names,
+    Opaque,
+    Or,
+    OrderIn,
     Orders,
-    Own,
     Reals,
-    Says,
-    Some,
-    Sometime,
     Truths,
+    ValueIn,
 )
 from telltree.errors import GrammarError
 from telltree.grammar import Grammar, parse_formula
@@ -303,18 +303,18 @@ def test_of_a_formula_and_its_complement_the_plainer_is_asked(text, asked, turne
 def test_terms_are_what_they_are_said_to_be():
     x, mode = Expression(Attribute("x", Type.REAL_VECTOR)), Expression(Attribute("mode", Type.CATEGORICAL_VECTOR))
     y, a = Expression(Attribute("y", Type.REAL_VECTOR)), Expression(Attribute("a", Type.BOOLEAN_VECTOR))
-    low = Says(x, Reals((Interval(high=3.0, with_high=False),), False))
-    not_up = Says(mode, Names(frozenset(["up"]), True, True))
-    assert term_of(parsed('F(x < 3 and not mode = "up")')) == Sometime(All((low, not_up)))
-    assert term_of(parsed("G(not a or y <= x)"), NONE) == Always(
-        Some((Says(a, Truths(False, True, False)), Compares(x, y, Orders(False, True, True, False))))
+    low = ValueIn(x, Reals((Interval(high=3.0, with_high=False),), False))
+    not_up = ValueIn(mode, Names(frozenset(["up"]), True, True))
+    assert term_of(parsed('F(x < 3 and not mode = "up")')) == Eventually(And((low, not_up)))
+    assert term_of(parsed("G(not a or y <= x)"), NONE) == Globally(
+        Or((ValueIn(a, Truths(False, True, False)), OrderIn(x, y, Orders(False, True, True, False))))
     )
-    assert term_of(parsed("count(a) < 3")) == HowOften(
-        Says(a, Truths(True, False, False)), Reals((Interval(0.0, 2.0),), False)
+    assert term_of(parsed("count(a) < 3")) == CountIn(
+        ValueIn(a, Truths(True, False, False)), Reals((Interval(0.0, 2.0),), False)
     )
-    assert term_of(parsed("count(a or not a) > 4")) == HowOften(TRUE, Reals((Interval(5.0),), False))
+    assert term_of(parsed("count(a or not a) > 4")) == CountIn(TRUE, Reals((Interval(5.0),), False))
     calls = parsed("F(not so_far(a))")
-    assert term_of(calls) == Sometime(Own(calls.args[0].args[0], False))
+    assert term_of(calls) == Eventually(Opaque(calls.args[0].args[0], False))
     assert term_of(parsed("F(a and not a)")) == FALSE
 
 
@@ -336,7 +336,7 @@ def test_a_grammars_own_sentence_stays_whole():
     near = next(rule.template for rule in grammar.rules if rule.template.english == "the two are close")
     negated = Expression(operator_named("not"), (near,))
     always = Expression(operator_named("not"), (Expression(operator_named("F"), (near,)),))
-    assert term_of(always) == Always(Own(near, False))
+    assert term_of(always) == Globally(Opaque(near, False))
     assert plain(always) == Expression(operator_named("G"), (negated,))
     assert plain(always).args[0].args[0].english == "the two are close"
 

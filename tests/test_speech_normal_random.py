@@ -11,8 +11,8 @@ from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Column, FormulaEvaluator, draw_case, draw_columns
 
 from telltree.english import cost, expression_of, plain, question, term_of
+from telltree.english.domains import Domains
 from telltree.english.normal_form import taken_apart
-from telltree.english.possible import Possible
 from telltree.logic import Attribute, Expression, Level, Number, Shape, Type, operator_named
 
 # 10 seeds × 3 kinds of formulas × 90 formulas × 4 panels = 10,800 cases.
@@ -138,7 +138,7 @@ def test_plain_is_plain_already(seed, kind):
         static = {column.name for column in columns if column.static}
         for missing in (None, missing_in(records)):
             term = term_of(e, missing, static=static)
-            assert cost(term) <= cost(taken_apart(e, Possible(missing, static)))
+            assert cost(term) <= cost(taken_apart(e, Domains(missing, static)))
             once, answers = said(e, formula, records, missing, columns)
             again = term_of(once, missing, static=static)
             assert cost(again) <= cost(term), f"{e}\n{once}"

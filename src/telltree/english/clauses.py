@@ -5,20 +5,20 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from telltree.english.domains import Domains
 from telltree.english.durations import suited, unit_words
 from telltree.english.normal_form import taken_apart
 from telltree.english.nouns import Nouns
 from telltree.english.phrases import EXTREMES, is_rise
-from telltree.english.possible import Possible
 from telltree.english.terms import (
-    Compares,
     Interval,
     Names,
-    Own,
+    Opaque,
+    OrderIn,
     Reals,
-    Says,
     Term,
     Truths,
+    ValueIn,
     has_own_words,
     how_many,
     of_length,
@@ -216,25 +216,25 @@ class Literals:
     nouns: Nouns
     wary: bool = False
     """Write lists of predicates of one signal without commas."""
-    possible: Possible = field(default_factory=Possible)
+    domains: Domains = field(default_factory=Domains)
 
-    def wording(self, literal: Says | Compares | Own, closed: bool = False, *, of_record: bool = False) -> Wording:
+    def wording(self, literal: ValueIn | OrderIn | Opaque, closed: bool = False, *, of_record: bool = False) -> Wording:
         """Write a literal as one clause.
 
         Use `closed` if its "or" might be confused with others: "is either low or missing"; and `of_record` for a
         literal about the record rather than a step.
         """
         match literal:
-            case Says(values=Truths()):
+            case ValueIn(values=Truths()):
                 return self._truth(literal, closed)
-            case Says():
+            case ValueIn():
                 return self._value(literal, closed)
-            case Compares():
+            case OrderIn():
                 return self._order(literal)
-            case Own():
+            case Opaque():
                 return self._own(literal, of_record)
 
-    def _truth(self, literal: Says, closed: bool) -> Wording:
+    def _truth(self, literal: ValueIn, closed: bool) -> Wording:
         values, column = literal.values, self.nouns.column(literal.signal)
         assert isinstance(values, Truths)
         if not is_clause(column):
@@ -261,7 +261,7 @@ class Literals:
         straight = words == column.negated and _DENIALS.isdisjoint(words.split())
         return Wording(clause, 0 if true or straight else 1)
 
-    def _value(self, literal: Says, closed: bool) -> Wording:
+    def _value(self, literal: ValueIn, closed: bool) -> Wording:
         signal, values = literal.signal, literal.values
         if isinstance(values, Names):
             names = [bare_or_quoted(n, self.nouns.careful, numbers=True) for n in self._in_order(signal, values.names)]
@@ -305,7 +305,7 @@ class Literals:
         """Writer of positions in the record."""
         return When(self.nouns.steps)
 
-    def _speaks_of_time(self, literal: Says) -> bool:
+    def _speaks_of_time(self, literal: ValueIn) -> bool:
         return (of_clock(literal) or of_length(literal)) and not self.nouns.careful
 
     def _changed(self, signal: Expression, values: Reals) -> Wording | None:
@@ -345,8 +345,8 @@ class Literals:
         if not values.intervals:
             return None
         value, event = signal.args
-        inside = replace(values, missing=values.missing and self.possible.misses(value))
-        said = self.wording(Says(value, inside), closed=True)
+        inside = replace(values, missing=values.missing and self.domains.misses(value))
+        said = self.wording(ValueIn(value, inside), closed=True)
         if_any = " if there is one," * values.missing
         words = f"at the last step so far at which {self.nouns.says(event)},{if_any} {said}"
         return Wording(Clause("", "", words), said.negations)
@@ -438,7 +438,7 @@ class Literals:
             return None
         return Wording(Clause(self.nouns.part(one), "is", f"{predicate} {self.nouns.part(other)}"))
 
-    def _order(self, literal: Compares) -> Wording:
+    def _order(self, literal: OrderIn) -> Wording:
         orders, first, second = literal.orders, literal.first, literal.second
         sides = (orders.less, orders.equal, orders.greater)
         if all(sides) or not any(sides):
@@ -453,7 +453,7 @@ class Literals:
         negations = int(words in ("unequal to", "different from"))
         return Wording(Clause(self.nouns.noun(first), "is", f"{words} {self.nouns.noun(second)}"), negations)
 
-    def _own(self, literal: Own, of_record: bool) -> Wording:
+    def _own(self, literal: Opaque, of_record: bool) -> Wording:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
             counted = how_many(literal)
@@ -492,8 +492,8 @@ class Literals:
 
     def _simple(self, e: Expression) -> Clause | None:
         """Return the clause of a condition if a count may follow it, because it has no "or" or "not"; else None."""
-        term = taken_apart(e, self.possible)
-        if self.wary or not isinstance(term, Says | Compares):
+        term = taken_apart(e, self.domains)
+        if self.wary or not isinstance(term, ValueIn | OrderIn):
             return None
         wording = self.wording(term)
         plain = wording.clause.verb and wording.clause.subject != "it" and not wording.joined and not wording.negations

@@ -3,17 +3,17 @@
 from functools import lru_cache
 
 from telltree.english.terms import (
-    All,
-    Always,
-    HowOften,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
     Interval,
     Literal,
     Names,
+    Opaque,
+    Or,
     Orders,
-    Own,
     Reals,
-    Some,
-    Sometime,
     Term,
     Truths,
     Values,
@@ -42,27 +42,27 @@ def cost(term: Term) -> int:
 def _cost(term: Term, opposite: bool = False, listed: bool = False, under: bool = False) -> int:
     """Return the cost of a term, or of its negation (`opposite`), in a list, or under F, G or a count."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return NESTED * listed + sum(_cost(part, opposite, True, under) for part in parts)
-        case Sometime(Always(part)):
+        case Eventually(Globally(part)):
             return 2 + NESTED * under + _cost(part, opposite, under=True)
-        case Sometime(part) | Always(part):
-            always = isinstance(term, Sometime) == opposite
+        case Eventually(part) | Globally(part):
+            always = isinstance(term, Eventually) == opposite
             said = (_always_cost if always and not under else _cost)(part, opposite, under=True)
-            return 1 + NESTED * under + said + (always and isinstance(part, All if opposite else Some))
-        case HowOften(part=part, times=times):
+            return 1 + NESTED * under + said + (always and isinstance(part, And if opposite else Or))
+        case CountIn(part=part, times=times):
             asked = (~times).whole if opposite else times
             often = NEGATION if asked == _NEVER else FURTHER * (_bounds(asked, 0.0) - 1)
             return 1 + often + NESTED * under + _cost(part, under=True)
-        case Own():
+        case Opaque():
             said_so = with_values(term, ~values_of(term)) if opposite else term
-            return 1 + NEGATION * (isinstance(said_so, Own) and not said_so.holds)
+            return 1 + NEGATION * (isinstance(said_so, Opaque) and not said_so.holds)
     return min(map(values_cost, _opposites(term))) if opposite else values_cost(values_of(term))
 
 
 def _always_cost(part: Term, opposite: bool, under: bool) -> int:
     """Return the cost of G of a term, worded by the cheapest of "always", "never" and "whenever"."""
-    an_or = All if opposite else Some
+    an_or = And if opposite else Or
     ways = [_cost(part, opposite, under=under), NEGATION + _cost(part, not opposite, under=under)]
     if isinstance(part, an_or):
         ways[1] -= 1  # "never" takes no "or"

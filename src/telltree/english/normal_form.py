@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from telltree.english.cost import cost
-from telltree.english.possible import Kind, Possible, joined
+from telltree.english.domains import Domains, Kind, joined
 from telltree.english.simplify import TermsOverTime, simplified
 from telltree.english.terms import (
-    All,
-    Always,
-    Compares,
-    HowOften,
-    Own,
-    Says,
-    Some,
-    Sometime,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
+    Opaque,
+    Or,
+    OrderIn,
     Term,
+    ValueIn,
     counted,
     has_own_words,
     how_many,
@@ -53,7 +53,7 @@ from telltree.logic.operators import (
 
 # ---- From formulas to the normal form.
 
-_Apart: TypeAlias = Callable[[Expression, Possible, bool], Term]
+_Apart: TypeAlias = Callable[[Expression, Domains, bool], Term]
 
 
 def term_of(
@@ -69,25 +69,25 @@ def term_of(
     of `static` have one value, and `settled` formulas are true. The term of a formula is evaluated at the first step
     of a record, that of a Boolean vector at every step.
     """
-    possible = Possible(missing, static)
+    domains = Domains(missing, static)
     return simplified(
-        taken_apart(expression, possible),
-        possible,
-        [taken_apart(claim, possible) for claim in settled],
+        taken_apart(expression, domains),
+        domains,
+        [taken_apart(claim, domains) for claim in settled],
         first=expression.type is Type.BOOLEAN,
     )
 
 
-def taken_apart(e: Expression, possible: Possible, truth: bool = True) -> Term:
+def taken_apart(e: Expression, domains: Domains, truth: bool = True) -> Term:
     """Convert an expression, or its negation, to a term without simplification, except that lists are flat."""
     if has_own_words(e) and not isinstance(e.head, Attribute):  # a column's phrase may be negated, or take an adverb
-        return Own(e, truth)
+        return Opaque(e, truth)
     if isinstance(e.head, Operator) and e.head.joins:
-        return APART[e.head](e, possible, truth)
+        return APART[e.head](e, domains, truth)
     count = counted(e)
-    atom = literal_of(e) if count is None else HowOften(taken_apart(count[0], possible), count[1])
-    term = atom if isinstance(atom, All | Some | Sometime | Always) else possible.literal(atom)
-    return term if truth else possible.negated(term)
+    atom = literal_of(e) if count is None else CountIn(taken_apart(count[0], domains), count[1])
+    term = atom if isinstance(atom, And | Or | Eventually | Globally) else domains.literal(atom)
+    return term if truth else domains.negated(term)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +97,23 @@ class KeptWhole:
     opposite: Operator | None = None
     """The dual operator: of the negated operand, it is the negation of the whole."""
 
-    def __call__(self, e: Expression, possible: Possible, truth: bool) -> Term:
+    def __call__(self, e: Expression, domains: Domains, truth: bool) -> Term:
         if truth or self.opposite is None:
-            return Own(e, truth)
+            return Opaque(e, truth)
         operand = e.args[0].args[0] if e.args[0].head is NOT else Expression(NOT, (e.args[0],))
-        return Own(Expression(self.opposite, (operand, *e.args[1:])), True)
+        return Opaque(Expression(self.opposite, (operand, *e.args[1:])), True)
 
 
 kept_whole = KeptWhole()
 
 
-def _negation(e: Expression, possible: Possible, truth: bool) -> Term:
-    return taken_apart(e.args[0], possible, not truth)
+def _negation(e: Expression, domains: Domains, truth: bool) -> Term:
+    return taken_apart(e.args[0], domains, not truth)
 
 
-def _over_time(straight: type[Sometime] | type[Always], opposite: type[Sometime] | type[Always]) -> _Apart:
-    def apart(e: Expression, possible: Possible, truth: bool) -> Term:
-        return (straight if truth else opposite)(taken_apart(e.args[0], possible, truth))
+def _over_time(straight: type[Eventually] | type[Globally], opposite: type[Eventually] | type[Globally]) -> _Apart:
+    def apart(e: Expression, domains: Domains, truth: bool) -> Term:
+        return (straight if truth else opposite)(taken_apart(e.args[0], domains, truth))
 
     return apart
 
@@ -121,9 +121,9 @@ def _over_time(straight: type[Sometime] | type[Always], opposite: type[Sometime]
 def _list(straight: Kind, opposite: Kind, turned: bool = False) -> _Apart:
     """Convert to a list of both operands, the first negated if `turned`; all are negated for the negation."""
 
-    def apart(e: Expression, possible: Possible, truth: bool) -> Term:
-        parts = (taken_apart(e.args[0], possible, truth != turned), taken_apart(e.args[1], possible, truth))
-        return joined(straight if truth else opposite, parts, possible)
+    def apart(e: Expression, domains: Domains, truth: bool) -> Term:
+        parts = (taken_apart(e.args[0], domains, truth != turned), taken_apart(e.args[1], domains, truth))
+        return joined(straight if truth else opposite, parts, domains)
 
     return apart
 
@@ -133,11 +133,11 @@ APART: Cells[_Apart] = Cells(
     "english/normal_form.py",
     {
         NOT: _negation,
-        EVENTUALLY: _over_time(Sometime, Always),
-        GLOBALLY: _over_time(Always, Sometime),
-        AND: _list(All, Some),
-        OR: _list(Some, All),
-        IMPLIES: _list(Some, All, turned=True),
+        EVENTUALLY: _over_time(Eventually, Globally),
+        GLOBALLY: _over_time(Globally, Eventually),
+        AND: _list(And, Or),
+        OR: _list(Or, And),
+        IMPLIES: _list(Or, And, turned=True),
         EVENTUALLY_WITHIN: KeptWhole(GLOBALLY_WITHIN),
         GLOBALLY_WITHIN: KeptWhole(EVENTUALLY_WITHIN),
         ONCE: KeptWhole(HISTORICALLY),
@@ -162,57 +162,57 @@ APART: Cells[_Apart] = Cells(
 # ---- Equality of terms, apart from the order of lists and how they were built.
 
 
-def same(first: Term, second: Term, possible: Possible) -> bool:
+def same(first: Term, second: Term, domains: Domains) -> bool:
     """Return True if two terms are alike, and so equivalent; other terms may still be equivalent."""
-    return _key(first, possible) == _key(second, possible)
+    return _key(first, domains) == _key(second, domains)
 
 
-def settled(term: Term, possible: Possible) -> Term:
+def settled(term: Term, domains: Domains) -> Term:
     """Restrict literals to possible values, so that those that allow all or none become true or false."""
     match term:
-        case All(parts) | Some(parts):
-            return joined(type(term), [settled(part, possible) for part in parts], possible)
-        case Sometime(part) | Always(part):
-            return type(term)(settled(part, possible))
-        case HowOften(part=part, times=times):
-            return possible.literal(HowOften(settled(part, possible), times.whole))
-    return possible.literal(term)
+        case And(parts) | Or(parts):
+            return joined(type(term), [settled(part, domains) for part in parts], domains)
+        case Eventually(part) | Globally(part):
+            return type(term)(settled(part, domains))
+        case CountIn(part=part, times=times):
+            return domains.literal(CountIn(settled(part, domains), times.whole))
+    return domains.literal(term)
 
 
-def _key(term: Term, possible: Possible) -> Hashable:
+def _key(term: Term, domains: Domains) -> Hashable:
     """Return a key that is equal for terms that are alike, by way of a formula and back."""
     witness = Expression(Attribute("", Type.BOOLEAN_VECTOR))
-    formula = expression_of(settled(term, possible), possible.missing, witness)
-    return _unordered(TermsOverTime(possible).settled(taken_apart(formula, possible)), possible)
+    formula = expression_of(settled(term, domains), domains.missing, witness)
+    return _unordered(TermsOverTime(domains).settled(taken_apart(formula, domains)), domains)
 
 
-def _unordered(term: Term, possible: Possible) -> Hashable:  # noqa: PLR0911  one return a kind of term
+def _unordered(term: Term, domains: Domains) -> Hashable:  # noqa: PLR0911  one return a kind of term
     match term:
-        case All(parts) | Some(parts):
-            return type(term), frozenset(_unordered(part, possible) for part in parts)
-        case Sometime(part) | Always(part):
-            return type(term), _unordered(part, possible)
-        case HowOften(part=part, times=times):
-            return HowOften, _unordered(part, possible), times
-        case Own() if (counted := how_many(term)) is not None:
-            return counted[0].head, _operand(counted[0].args[0], possible), counted[1]
-        case Own(expression=Expression(head=Operator() as head, args=(Expression(head=Number()), other))):
+        case And(parts) | Or(parts):
+            return type(term), frozenset(_unordered(part, domains) for part in parts)
+        case Eventually(part) | Globally(part):
+            return type(term), _unordered(part, domains)
+        case CountIn(part=part, times=times):
+            return CountIn, _unordered(part, domains), times
+        case Opaque() if (counted := how_many(term)) is not None:
+            return counted[0].head, _operand(counted[0].args[0], domains), counted[1]
+        case Opaque(expression=Expression(head=Operator() as head, args=(Expression(head=Number()), other))):
             turned = Expression(operator_named(MIRRORED[head.name]), (other, term.expression.args[0]))
-            return _unordered(Own(turned, term.holds), possible)
-        case Own(expression=e, holds=holds):
-            return Own, e.head, *(_operand(arg, possible) for arg in e.args), e.english, holds
-        case Says(signal=Expression(head=Attribute() as column), values=values):
-            return Says, column, values
-        case Says(signal=signal, values=values):
-            return Says, _operand(signal, possible), values
-        case Compares(first=first, second=second, orders=orders):
-            return Compares, _operand(first, possible), _operand(second, possible), orders
+            return _unordered(Opaque(turned, term.holds), domains)
+        case Opaque(expression=e, holds=holds):
+            return Opaque, e.head, *(_operand(arg, domains) for arg in e.args), e.english, holds
+        case ValueIn(signal=Expression(head=Attribute() as column), values=values):
+            return ValueIn, column, values
+        case ValueIn(signal=signal, values=values):
+            return ValueIn, _operand(signal, domains), values
+        case OrderIn(first=first, second=second, orders=orders):
+            return OrderIn, _operand(first, domains), _operand(second, domains), orders
 
 
-def _operand(e: Expression, possible: Possible) -> Hashable:
+def _operand(e: Expression, domains: Domains) -> Hashable:
     if e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
-        return _key(taken_apart(e, possible), possible)
-    return (e.head, *(_operand(arg, possible) for arg in e.args))
+        return _key(taken_apart(e, domains), domains)
+    return (e.head, *(_operand(arg, domains) for arg in e.args))
 
 
 # ---- The formula to show.
@@ -259,6 +259,6 @@ def _written(term: Term, formula: Expression, missing: Container[str] | None) ->
 
 def _always(term: Term) -> int:
     """Count the sentences of a term that say "always"."""
-    if isinstance(term, All | Some):
+    if isinstance(term, And | Or):
         return sum(map(_always, term.parts))
-    return isinstance(term, Always)
+    return isinstance(term, Globally)

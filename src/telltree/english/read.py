@@ -4,15 +4,15 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from telltree.english.cursor import Cursor
+from telltree.english.domains import Domains
 from telltree.english.durations import Steps
 from telltree.english.normal_form import settled
 from telltree.english.paraphrase import named, paraphrased
-from telltree.english.possible import Possible
 from telltree.english.read_clause import ClauseReader, ReadClause
 from telltree.english.read_noun import NounReader, attribute
 from telltree.english.read_when import TimesReader, WhenReader
 from telltree.english.suggest import with_suggestion
-from telltree.english.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
+from telltree.english.terms import FALSE, TRUE, And, CountIn, Eventually, Globally, Opaque, Or, OrderIn, Term, ValueIn
 from telltree.english.vocabulary import Vocabulary, static_columns, vocabulary
 from telltree.english.words import TokenKind, tokens_of
 from telltree.english.write import expression_of
@@ -20,7 +20,7 @@ from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Schema
 
-_EXACT = Possible()
+_EXACT = Domains()
 _SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
 _ALWAYS = (
     "always", "at each step", "it is always so that", "it is always the case that", "never", "it is never so that",
@@ -99,7 +99,7 @@ class _How:
     def understood(self, text: str) -> Expression:
         """Read a text as a formula."""
         witness = next(map(attribute, self.schema.values()), None)
-        return expression_of(settled(self._term(text), Possible(self.missing)), self.missing, witness)
+        return expression_of(settled(self._term(text), Domains(self.missing)), self.missing, witness)
 
     def _strict(self, text: str) -> Term:
         own, missing = self.sentences, self.missing
@@ -136,7 +136,7 @@ def read_term(
     """Read a text as a term, neither simplified nor reordered; without paraphrases."""
     own = dict(sentences)
     if text.strip() in own:
-        return Own(own[text.strip()], True)
+        return Opaque(own[text.strip()], True)
     words, own = _vocabulary(schema, functions, own), _rules(own)
     try:
         return _Reader(Cursor(tokens_of(text), words, own), own, Steps.of(step), missing).text()
@@ -168,7 +168,7 @@ class _Reader:
         self._cursor, self._missing = cursor, missing
         self._terse = False  # verbs may be left out
         self._times = TimesReader(cursor, steps)
-        self._possible = Possible(static=static_columns(cursor.vocabulary.schema))
+        self._domains = Domains(static=static_columns(cursor.vocabulary.schema))
         self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
         self._when = WhenReader(cursor, steps)
         nouns = NounReader(cursor, sentences, self._operand, steps)
@@ -185,10 +185,10 @@ class _Reader:
                 each = self._terse = True
             if each and joint == "or":
                 cursor.fail("'and' between what is so at some point each")
-            parts.append(Sometime(self._moment()) if each else self._sentence())
+            parts.append(Eventually(self._moment()) if each else self._sentence())
         if len(parts) == 1:
             return parts[0]
-        return Some(tuple(parts)) if joint == "or" else All(tuple(parts))
+        return Or(tuple(parts)) if joint == "or" else And(tuple(parts))
 
     def _between_sentences(self, joint: str | None) -> str | None:
         """Skip the separator of two sentences, and return its "and" or "or"; `joint` is that of earlier ones."""
@@ -209,13 +209,13 @@ class _Reader:
             return self._scoped(scope)
         if cursor.take("at some point"):
             cursor.take(",")
-            return Sometime(self._moment())
+            return Eventually(self._moment())
         if self._takes_last_step():
             cursor.take(",")
-            return Sometime(Always(self._moment()))
+            return Eventually(Globally(self._moment()))
         times = self._times.take()
         if times is not None:
-            return HowOften(self._moment(), times)
+            return CountIn(self._moment(), times)
         if cursor.sees(*_ALWAYS):
             return self._always(True)
         part = self._part(False, True)
@@ -226,7 +226,7 @@ class _Reader:
             return self._never_while(part)
         times = self._times.take_behind() if isinstance(part, ReadClause) and plain else None
         if isinstance(part, ReadClause) and times is not None:
-            return HowOften(part.literal, times)
+            return CountIn(part.literal, times)
         further = self._clauses.of_same_subject(part) if isinstance(part, ReadClause) else []
         return _joined([self._finished(one, False) for one in (part, *further)])
 
@@ -234,9 +234,9 @@ class _Reader:
         """Read "whenever" after a conclusion, and further rules about the same signal."""
         cursor, rules = self._cursor, []
         while cursor.take("whenever"):
-            rules.append(Always(Some((_EXACT.negated(self._item(True, True)), then))))
+            rules.append(Globally(Or((_EXACT.negated(self._item(True, True)), then))))
             begun, further = cursor.at, None
-            if isinstance(then, Says) and cursor.take(", and", "and"):
+            if isinstance(then, ValueIn) and cursor.take(", and", "and"):
                 further = self._clauses.further(then.signal)
             if further is None:
                 cursor.at = begun
@@ -246,15 +246,15 @@ class _Reader:
                 cursor.expect("whenever")
         return _joined(list(rules))
 
-    def _scoped(self, scope: Says) -> Term:
+    def _scoped(self, scope: ValueIn) -> Term:
         """Read a sentence after its position in the record."""
         cursor = self._cursor
         if cursor.take("at some point"):
             cursor.take(",")
-            return Sometime(_joined([scope, self._moment()]))
+            return Eventually(_joined([scope, self._moment()]))
         times = self._times.take()
         if times is not None:
-            return HowOften(_joined([scope, self._moment()]), times)
+            return CountIn(_joined([scope, self._moment()]), times)
         if cursor.sees(*_ALWAYS):
             found = self._always(True)
         else:
@@ -262,10 +262,10 @@ class _Reader:
             if not isinstance(part, ReadClause) or not part.adverb:
                 cursor.fail("'at some point', 'always' or 'never' in a sentence about a part of the record")
             found = self._never_while(part)
-        if isinstance(found, Sometime):
-            return Sometime(_joined([scope, found.part]))
-        assert isinstance(found, Always)
-        return Always(Some((_EXACT.negated(scope), found.part)))
+        if isinstance(found, Eventually):
+            return Eventually(_joined([scope, found.part]))
+        assert isinstance(found, Globally)
+        return Globally(Or((_EXACT.negated(scope), found.part)))
 
     def _moment(self) -> Term:
         """Read what is true at one step: items, and at the end what is true from then on, or later."""
@@ -273,7 +273,7 @@ class _Reader:
         with cursor.deeper():
             if cursor.take("then or later"):
                 cursor.take(",")
-                return Sometime(self._moment())
+                return Eventually(self._moment())
             if cursor.take("from then on"):
                 return self._always(True)
             parts = self._while()
@@ -284,7 +284,7 @@ class _Reader:
                 parts.append(self._always(True))
             elif cursor.take(", and then or later"):
                 cursor.take(",")
-                parts.append(Sometime(self._moment()))
+                parts.append(Eventually(self._moment()))
             return _joined(parts)
 
     def _sees_away(self) -> bool:
@@ -324,9 +324,9 @@ class _Reader:
             return part
         if part.verbless and not self._terse:
             self._cursor.fail("'is' before what something is")
-        timeless = isinstance(part.literal, Says | Compares) and self._possible.lasts(part.literal)
+        timeless = isinstance(part.literal, ValueIn | OrderIn) and self._domains.lasts(part.literal)
         if timeless and not nested and not part.adverb:
-            return Sometime(part.literal)
+            return Eventually(part.literal)
         if part.adverb and nested:
             self._cursor.fail(f"no {part.adverb!r} inside a sentence unless 'from then on' goes before it")
         return _with_adverb(part)
@@ -353,13 +353,13 @@ class _Reader:
         match cursor.take("either", "both", "all of"):
             case "either":
                 merged = self._clauses.alike("or", "is")
-                return Some(tuple([self._finished(m, nested) for m in merged] or self._choices(nested)))
+                return Or(tuple([self._finished(m, nested) for m in merged] or self._choices(nested)))
             case "both" | "all of":
                 merged = self._clauses.alike("and", "are")
                 if merged:
-                    return All(tuple(self._finished(part, nested) for part in merged))
+                    return And(tuple(self._finished(part, nested) for part in merged))
                 cursor.take("these:")
-                return All((self._item(nested, lone), *self._rest_of_list("and", nested, lone)))
+                return And((self._item(nested, lone), *self._rest_of_list("and", nested, lone)))
         return None
 
     def _choices(self, nested: bool) -> list[Term]:
@@ -379,26 +379,26 @@ class _Reader:
         """Read what is true at the same time ("while") as an item of a choice."""
         if not self._cursor.take("while"):
             return first
-        over_time = isinstance(first, Sometime) and not isinstance(first.part, Always)
+        over_time = isinstance(first, Eventually) and not isinstance(first.part, Globally)
         parts = [self._item(nested or over_time, False)]
         if self._cursor.take("and"):
             parts.append(self._item(nested or over_time, False))
-        if isinstance(first, Sometime) and over_time:
-            return Sometime(All((first.part, *parts)))
-        return All((first, *parts))
+        if isinstance(first, Eventually) and over_time:
+            return Eventually(And((first.part, *parts)))
+        return And((first, *parts))
 
     def _in_time(self, nested: bool, lone: bool) -> Term | None:  # noqa: PLR0911  one return a keyword
         cursor = self._cursor
         if self._takes_last_step():
             cursor.take(",")
-            return Sometime(Always(self._item(True, lone)))
+            return Eventually(Globally(self._item(True, lone)))
         times = self._times.take()
         if times is not None:
-            return HowOften(self._item(True, lone), times)
+            return CountIn(self._item(True, lone), times)
         if nested:
             if cursor.take("then or later"):
                 cursor.take(",")
-                return Sometime(self._item(True, lone))
+                return Eventually(self._item(True, lone))
             if cursor.take("from then on"):
                 return self._always(False, lone)
             if cursor.sees("at some point", *_ALWAYS):
@@ -406,7 +406,7 @@ class _Reader:
             return None
         if cursor.take("at some point"):
             cursor.take(",")
-            return Sometime(self._item(True, lone))
+            return Eventually(self._item(True, lone))
         if cursor.sees(*_ALWAYS):
             return self._always(False, lone)
         return None
@@ -444,9 +444,9 @@ class _Reader:
         match cursor.take(*_ALWAYS):
             case "always" | "it is always so that" | "it is always the case that" | "at each step":
                 cursor.take(",")
-                return Always(self._item(True, lone))
+                return Globally(self._item(True, lone))
             case "never" | "it is never so that" | "it is never the case that" | "at no point":
-                return Always(_EXACT.negated(self._never(is_open, lone)))
+                return Globally(_EXACT.negated(self._never(is_open, lone)))
             case "whenever":
                 given = [self._given(lone) if is_open else self._item(True, lone)]
                 if cursor.take("while", ", while"):
@@ -455,18 +455,18 @@ class _Reader:
                 later = is_open and cursor.sees("then or later", "from then on")
                 then = self._moment() if later else self._item(True, lone)
                 if is_open and not later and (cursor.sees("and") or (cursor.sees(",") and not cursor.sees(", and"))):
-                    then = All((then, *self._rest_of_list("and", True, lone)))
-                return Always(Some((*map(_EXACT.negated, given), then)))
+                    then = And((then, *self._rest_of_list("and", True, lone)))
+                return Globally(Or((*map(_EXACT.negated, given), then)))
         part = self._part(True, lone)
         if isinstance(part, ReadClause) and part.adverb:
             return self._never_while(part) if is_open else _with_adverb(part)
-        return Always(part.literal if isinstance(part, ReadClause) else part)
+        return Globally(part.literal if isinstance(part, ReadClause) else part)
 
     def _never_while(self, part: ReadClause) -> Term:
         """Read what a clause with "never" excludes: "x is never above 3 while A"."""
         if part.adverb != "never" or part.verbless:
             return _with_adverb(part)
-        return Always(_EXACT.negated(_joined(self._while(part.literal))))
+        return Globally(_EXACT.negated(_joined(self._while(part.literal))))
 
     def _given(self, lone: bool) -> Term:
         """Read the condition of "whenever": an item, or a choice, which needs no "either" because a comma ends it."""
@@ -478,7 +478,7 @@ class _Reader:
         except SpeechError:  # not a choice: let the error be about the item
             found = []
         if len(found) > 1 and self._cursor.sees(","):
-            return Some(tuple(found))
+            return Or(tuple(found))
         self._cursor.place = begun
         return self._item(True, lone)
 
@@ -499,23 +499,23 @@ class _Reader:
         cursor.expect("and")
         clauses.append(self._clauses.clause(False))
         cursor.expect("at once")
-        return All(tuple(clause.literal for clause in clauses))
+        return And(tuple(clause.literal for clause in clauses))
 
     def _operand(self) -> Expression:
         """Read a Boolean operand of a function or a count."""
-        return expression_of(settled(self._item(True, False), Possible(self._missing)), self._missing, self._witness)
+        return expression_of(settled(self._item(True, False), Domains(self._missing)), self._missing, self._witness)
 
 
 def _with_adverb(clause: ReadClause) -> Term:
     match clause.adverb:
         case "always":
-            return Always(clause.literal)
+            return Globally(clause.literal)
         case "never":
-            return Always(_EXACT.negated(clause.literal))
+            return Globally(_EXACT.negated(clause.literal))
         case "ever":
-            return Sometime(clause.literal)
+            return Eventually(clause.literal)
     return clause.literal
 
 
 def _joined(parts: list[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else All(tuple(parts))
+    return parts[0] if len(parts) == 1 else And(tuple(parts))

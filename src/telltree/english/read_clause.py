@@ -8,7 +8,7 @@ from telltree.english.cursor import Cursor
 from telltree.english.phrases import EXTREMES
 from telltree.english.read_noun import NounReader, attribute, is_truth
 from telltree.english.read_when import TimesReader, WhenReader
-from telltree.english.terms import Compares, Interval, Names, Orders, Own, Reals, Says, Truths, Values
+from telltree.english.terms import Interval, Names, Opaque, OrderIn, Orders, Reals, Truths, ValueIn, Values
 from telltree.english.vocabulary import STAYING, Fact, Noun, Scale
 from telltree.english.words import ALONE, BOUNDS, number_words
 from telltree.english.write import expression_of
@@ -37,7 +37,7 @@ _CHANGING = {
     "it never changes from false to true that": RISE,
     "it never changes from true to false that": FALL,
 }
-Simple: TypeAlias = Says | Compares | Own
+Simple: TypeAlias = ValueIn | OrderIn | Opaque
 _ORDERS = {
     "<": Orders(True, False, False, False), "<=": Orders(True, True, False, False),
     ">": Orders(False, False, True, False), ">=": Orders(False, True, True, False),
@@ -79,7 +79,7 @@ class ClauseReader:
         literal = found.literal
         if found.adverb in STAYING:
             return ReadClause(self._in_a_row(literal, found.adverb == "never stays"))
-        plain = isinstance(literal, Says | Compares) and not found.adverb and not found.verbless
+        plain = isinstance(literal, ValueIn | OrderIn) and not found.adverb and not found.verbless
         numbers = self._times.take_stretches() if plain else None
         return found if numbers is None else ReadClause(self._counted(EPISODES, literal, numbers))
 
@@ -89,11 +89,11 @@ class ClauseReader:
         entry = self._nouns.entry()
         match entry:
             case Fact(column=column, true=true, adverb=adverb, verbless=verbless):
-                return ReadClause(Says(attribute(column), Truths(true, not true, False)), adverb, verbless)
+                return ReadClause(ValueIn(attribute(column), Truths(true, not true, False)), adverb, verbless)
             case list():
                 return ReadClause(self._scale(entry))
             case Expression() if is_truth(entry):
-                return ReadClause(Own(entry, True))
+                return ReadClause(Opaque(entry, True))
         self._cursor.at = begun
         subject = self._nouns.noun()
         if is_truth(subject) and not isinstance(subject.head, Attribute):
@@ -105,7 +105,9 @@ class ClauseReader:
         word = self._cursor.take(*_CHANGING)
         operator = None if word is None else _CHANGING[word]
         return (
-            None if operator is None else ReadClause(Own(Expression(operator, (self._nouns.truth(),)), True), "never")
+            None
+            if operator is None
+            else ReadClause(Opaque(Expression(operator, (self._nouns.truth(),)), True), "never")
         )
 
     def _in_stretches(self) -> ReadClause | None:
@@ -126,20 +128,20 @@ class ClauseReader:
             cursor.take(",")
         return ReadClause(self._run(self._nouns.truth(), *run, never))
 
-    def _in_a_row(self, literal: Simple, never: bool) -> Own:
+    def _in_a_row(self, literal: Simple, never: bool) -> Opaque:
         """Read for how many steps in a row a literal is true, after it."""
         run = self._times.take_in_a_row()
         if run is None:
             self._cursor.fail("for how many steps, as in 'for more than 3 steps in a row'")
         return self._run(expression_of(literal), *run, never)
 
-    def _run(self, part: Expression, numbers: Reals, longest: bool, never: bool) -> Own:
+    def _run(self, part: Expression, numbers: Reals, longest: bool, never: bool) -> Opaque:
         """Make the literal for a number of steps in a row that occurs, or never occurs, or is the longest."""
         if not longest and (len(numbers.intervals) != 1 or numbers.intervals[0].bounded_above):
             self._cursor.fail("'at the longest' behind a number of steps in a row that may be too large")
         return self._counted(LONGEST, part, (~numbers).whole if never else numbers)
 
-    def _counted(self, head: Operator, part: Expression | Simple, numbers: Reals) -> Own:
+    def _counted(self, head: Operator, part: Expression | Simple, numbers: Reals) -> Opaque:
         """Make the literal that compares a number of stretches, or of steps in a row."""
         operand = part if isinstance(part, Expression) else expression_of(part)
         count = self._nouns.applied(head, operand)
@@ -149,7 +151,7 @@ class ClauseReader:
                 for bound in {end for i in allowed.intervals for end in (i.low, i.high) if math.isfinite(end)}:
                     if Reals.compared(relation, bound).whole == allowed:
                         compared = Expression(operator_named(relation), (count, Expression(Number(bound))))
-                        return Own(compared, holds)
+                        return Opaque(compared, holds)
         return self._cursor.fail("a single bound")
 
     def _at_the_last(self) -> ReadClause | None:
@@ -161,12 +163,12 @@ class ClauseReader:
         cursor.expect(",")
         if_any = cursor.take("if there is one ,") is not None
         inside = self._simple(lone=False).literal
-        if not isinstance(inside, Says) or not isinstance(inside.values, Reals):
+        if not isinstance(inside, ValueIn) or not isinstance(inside.values, Reals):
             cursor.fail("what a number is at that step")
         values = replace(inside.values, missing=inside.values.missing or if_any)
-        return ReadClause(Says(Expression(LATEST, (inside.signal, event)), values))
+        return ReadClause(ValueIn(Expression(LATEST, (inside.signal, event)), values))
 
-    def of_record(self) -> Own | None:
+    def of_record(self) -> Opaque | None:
         """Read an operator's phrase for whole records; None, without moving the cursor, if none comes next."""
         found = self._nouns.of_record()
         return None if found is None else _own(found)
@@ -214,7 +216,7 @@ class ClauseReader:
         """Read further predicates for the subject of a Boolean column's clause: "never open or stuck"."""
         facts: dict[str, Fact] = {}
         match first.literal:
-            case Says(signal=Expression(head=Attribute(name=name)), values=Truths(true=true)):
+            case ValueIn(signal=Expression(head=Attribute(name=name)), values=Truths(true=true)):
                 facts = self._cursor.vocabulary.like(self._cursor.vocabulary.schema[name], true)
         cursor, found = self._cursor, []
         joint = {"never": "or", "always": "and"}.get(first.adverb, "")
@@ -225,7 +227,7 @@ class ClauseReader:
                 cursor.at = begun
                 break
             values = Truths(facts[words].true, not facts[words].true, False)
-            found.append(ReadClause(Says(attribute(facts[words].column), values), first.adverb))
+            found.append(ReadClause(ValueIn(attribute(facts[words].column), values), first.adverb))
         return found
 
     def _known(self, lone: bool) -> ReadClause | None:
@@ -246,29 +248,29 @@ class ClauseReader:
             values = Truths(not entry.true, entry.true, False)
         else:
             values = Truths(kind == "known whether", kind == "known whether", kind == "unknown whether")
-        return ReadClause(Says(attribute(entry.column), values), adverb)
+        return ReadClause(ValueIn(attribute(entry.column), values), adverb)
 
     def _doubted(self, doubt: str, adverb: str, lone: bool) -> ReadClause:
         """Read what is true (or false) or unknown."""
         inside = self._simple(lone)
         literal = inside.literal
-        if inside.adverb or inside.verbless or isinstance(literal, Own):
+        if inside.adverb or inside.verbless or isinstance(literal, Opaque):
             self._cursor.fail("what may be unknown: what a column or a number is")
-        values = literal.orders if isinstance(literal, Compares) else literal.values
+        values = literal.orders if isinstance(literal, OrderIn) else literal.values
         doubted = ~values if doubt == "false or unknown that" else ~replace(~values, missing=False)
-        if isinstance(literal, Compares):
+        if isinstance(literal, OrderIn):
             assert isinstance(doubted, Orders)
             return ReadClause(replace(literal, orders=doubted), adverb)
         return ReadClause(replace(literal, values=doubted), adverb)
 
-    def _scale(self, scales: list[Scale]) -> Says:
+    def _scale(self, scales: list[Scale]) -> ValueIn:
         """Read a constant in the column's own words for high or low."""
         cursor, begun = self._cursor, self._cursor.at
         for scale in sorted(scales, key=lambda scale: -len(scale.after)):
             cursor.at = begun
             constant = cursor.take_number([scale.column.unit or ""])
             if constant is not None and (not scale.after or cursor.take_words(scale.after)):
-                return Says(attribute(scale.column), Reals.compared(">" if scale.high else "<", constant))
+                return ValueIn(attribute(scale.column), Reals.compared(">" if scale.high else "<", constant))
         cursor.at = begun
         return cursor.fail("a number and " + " or ".join(repr(scale.after) for scale in scales))
 
@@ -310,13 +312,13 @@ class ClauseReader:
         last = self._nouns.parameter(extreme.parameters[1])
         farthest = Expression(extreme, (subject, Expression(Number(0.0)), last))
         sides = (subject, farthest) if rises else (farthest, subject)
-        return ReadClause(Says(Expression(DIFFERENCE, sides), values), adverb)
+        return ReadClause(ValueIn(Expression(DIFFERENCE, sides), values), adverb)
 
     def _reached(self, subject: Expression) -> ReadClause | None:
         """Read when the subject first reaches its extreme; None, without moving the cursor, if that does not follow."""
         for operator, extreme in EXTREMES.items():
             if self._cursor.take(f"first reaches {extreme}"):
-                return ReadClause(Says(self._nouns.applied(operator, subject), self._when.after_start()))
+                return ReadClause(ValueIn(self._nouns.applied(operator, subject), self._when.after_start()))
         return None
 
     def _alike(self) -> ReadClause | None:
@@ -347,7 +349,7 @@ class ClauseReader:
         cursor.expect("within")
         cursor.take("a distance of")
         values = Reals.compared("<", self._number(signal))
-        return ReadClause(Says(signal, values if _LOOKS[word] else ~values), adverb)
+        return ReadClause(ValueIn(signal, values if _LOOKS[word] else ~values), adverb)
 
     def _predicate(self, subject: Expression, lone: bool, verbless: bool) -> Simple:
         """Read one predicate of the subject, or a list of them that ends with "or"."""
@@ -364,7 +366,7 @@ class ClauseReader:
             values = values | self._further(subject)
         if joint == ",":
             self._cursor.expect("or")
-        return Says(subject, values)
+        return ValueIn(subject, values)
 
     def _joint(self, subject: Expression, closed: bool, lone: bool, verbless: bool) -> str | None:
         """Skip the word that joins another predicate, and return it; None, without moving, if none follows."""
@@ -385,9 +387,9 @@ class ClauseReader:
         self._cursor.at = begun
         return self._cursor.fail("what else the same may be")
 
-    def further(self, subject: Expression) -> Says | None:
+    def further(self, subject: Expression) -> ValueIn | None:
         """Read a further predicate of the subject; None if none comes next."""
-        return Says(subject, self._further(subject)) if self._sees_predicate(subject) else None
+        return ValueIn(subject, self._further(subject)) if self._sees_predicate(subject) else None
 
     def _sees_predicate(self, subject: Expression) -> bool:
         """Return True if another predicate of the subject comes next, and not the next part of a list."""
@@ -463,7 +465,7 @@ class ClauseReader:
         change = self._earlier(subject)
         if change is not None:
             values = Reals.compared(relation.replace("!", ""), 0.0)
-            return Says(change, replace(~values, missing=False) if relation == "!=" else values)
+            return ValueIn(change, replace(~values, missing=False) if relation == "!=" else values)
         other = self._nouns.noun()
         if other.type is not subject.type:
             self._cursor.fail(f"something like {str(subject)!r} to compare it with; {str(other)!r} is a {other.type}")
@@ -480,7 +482,7 @@ class ClauseReader:
             cursor.at += 1  # the comma ends these words, not an item of a list
         return Expression(CHANGE, (subject, steps))
 
-    def _count(self, subject: Expression) -> Own:
+    def _count(self, subject: Expression) -> Opaque:
         cursor = self._cursor
         word = cursor.expect(*BOUNDS, "equal to", "unequal to")
         value = cursor.take_number(())
@@ -488,7 +490,7 @@ class ClauseReader:
         if not fits(other.type, Type.COUNT):
             cursor.fail(f"a number of steps to compare with, not {str(other)!r}")
         compared = self._nouns.applied(operator_named(BOUNDS.get(word, "=")), subject, other)
-        return Own(compared, word != "unequal to")
+        return Opaque(compared, word != "unequal to")
 
     def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
         """Read a range of numbers, or a comparison with another signal."""
@@ -558,15 +560,15 @@ class ClauseReader:
         below = inclusive and self._cursor.take("below", "less than") is not None
         return Reals.of([Interval(low, self._number(subject), inclusive, inclusive and not below)])
 
-    def _apart(self, subject: Expression, values: Reals) -> Says:
+    def _apart(self, subject: Expression, values: Reals) -> ValueIn:
         """Read the signal, or earlier value, that a distance is measured from."""
         change = self._earlier(subject)
         if change is not None:
-            return Says(change, values)
+            return ValueIn(change, values)
         signal = Expression(DIFFERENCE, (subject, self._nouns.part()))
         if signal.args[1].type is not Type.REAL_VECTOR:
             self._cursor.fail("a signal to measure the distance from")
-        return Says(signal, values)
+        return ValueIn(signal, values)
 
     def _in_own_words(self, subject: Expression) -> Reals | None:
         """Read a bound in the column's own words for high and low; None if that does not come next."""
@@ -594,13 +596,13 @@ class ClauseReader:
         return None if number is None else steps.amount(number, said)
 
 
-def compares(first: Expression, second: Expression, orders: Orders) -> Compares:
+def compares(first: Expression, second: Expression, orders: Orders) -> OrderIn:
     """Make a comparison with its sides in the order of their text."""
     if str(second) < str(first):
-        return Compares(second, first, replace(orders, less=orders.greater, greater=orders.less))
-    return Compares(first, second, orders)
+        return OrderIn(second, first, replace(orders, less=orders.greater, greater=orders.less))
+    return OrderIn(first, second, orders)
 
 
-def _own(e: Expression) -> Own:
+def _own(e: Expression) -> Opaque:
     """Make an opaque literal; a negation becomes one that does not hold."""
-    return Own(e.args[0], False) if e.head is NOT else Own(e, True)
+    return Opaque(e.args[0], False) if e.head is NOT else Opaque(e, True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from telltree.english.cursor import Cursor
 from telltree.english.durations import Steps
-from telltree.english.terms import All, Always, Interval, Reals, Says, Sometime, Term
+from telltree.english.terms import And, Eventually, Globally, Interval, Reals, Term, ValueIn
 from telltree.english.when import rest_of, share_of
 from telltree.english.words import BOUNDS, TokenKind
 from telltree.logic import Expression
@@ -135,7 +135,7 @@ class WhenReader:
         self.cursor.at = begun
         return found
 
-    def take_passed(self) -> Says | None:
+    def take_passed(self) -> ValueIn | None:
         """Read how much time, or which share of the record, has passed; or how much time is left."""
         begun, ranges = self.cursor.at, self._ranges()
         signal = None if ranges is None else self._signal(*_PASSED, also=_LEFT)
@@ -157,12 +157,12 @@ class WhenReader:
         (interval,) = _set(ranges[0], self._time).intervals or (Interval(1.0, 0.0),)
         parts: list[Term] = []
         if interval.bounded_below:
-            parts.append(Sometime(_elapsed(Interval(interval.low, with_low=interval.with_low))))
+            parts.append(Eventually(_elapsed(Interval(interval.low, with_low=interval.with_low))))
         if interval.bounded_above:
-            parts.append(Always(_elapsed(Interval(high=interval.high, with_high=interval.with_high))))
-        return parts[0] if len(parts) == 1 else All(tuple(parts))
+            parts.append(Globally(_elapsed(Interval(high=interval.high, with_high=interval.with_high))))
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
 
-    def take_steps(self) -> Says | None:
+    def take_steps(self) -> ValueIn | None:
         """Read how many steps the record has."""
         if not self.cursor.take("the record has"):
             return None
@@ -172,7 +172,7 @@ class WhenReader:
         values = Reals((), False)
         for bounds in ranges:
             values = values | _set(bounds, _plain)
-        return Says(Expression(LENGTH), values.lengths)
+        return ValueIn(Expression(LENGTH), values.lengths)
 
     def after_start(self) -> Reals:
         """Read a time after the start, or raise SpeechError if none comes next."""
@@ -184,7 +184,7 @@ class WhenReader:
         assert isinstance(values, Reals)
         return values
 
-    def take_scope(self) -> Says | None:
+    def take_scope(self) -> ValueIn | None:
         """Read a position before a sentence, up to the comma."""
         begun = self.cursor.at
         found = self._scope(self.cursor.take(*_SCOPES))
@@ -194,7 +194,7 @@ class WhenReader:
         self.cursor.take(",")
         return found
 
-    def _scope(self, word: str | None) -> Says | None:  # noqa: PLR0911  one return a way to say it
+    def _scope(self, word: str | None) -> ValueIn | None:  # noqa: PLR0911  one return a way to say it
         cursor = self.cursor
         match word:
             case "after the first":
@@ -221,20 +221,20 @@ class WhenReader:
             return None
         return self._says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
 
-    def _behind_first(self) -> Says | None:
+    def _behind_first(self) -> ValueIn | None:
         """Read the steps after the first few."""
         number = None if self.steps.timed else "1" if self.cursor.sees("step") else self._number()
         return self._says(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
 
-    def _steps(self) -> Says | None:
+    def _steps(self) -> ValueIn | None:
         """Read a range of steps by their numbers, counted from 0."""
         first = None if self.steps.timed else self._number()
         last = self._number() if first is not None and self.cursor.take("to") else None
         if first is None or last is None:
             return None
-        return Says(Expression(ELAPSED), Reals.of([Interval(_plain(first), _plain(last) + 1, True, False)]))
+        return ValueIn(Expression(ELAPSED), Reals.of([Interval(_plain(first), _plain(last) + 1, True, False)]))
 
-    def _edge(self, first: bool) -> Says | None:
+    def _edge(self, first: bool) -> ValueIn | None:
         """Read the first or the last part of the record. At its first 8 steps, fewer than 8 have passed."""
         clock = ELAPSED if first else LEFT
         if not self.steps.timed and self.cursor.take("step"):
@@ -245,7 +245,7 @@ class WhenReader:
         if self._takes_percent():
             if first:
                 return self._says(GONE, [[("<", number)]])
-            return Says(Expression(GONE), Reals.compared(">", rest_of(number)))
+            return ValueIn(Expression(GONE), Reals.compared(">", rest_of(number)))
         if not self._takes_time():
             return None
         return self._says(clock, [[("<=" if self.steps.timed else "<", number)]])
@@ -340,19 +340,19 @@ class WhenReader:
         self.cursor.at += found.length
         return found.digits
 
-    def _says(self, head: Operator, ranges: list[Bounds]) -> Says:
+    def _says(self, head: Operator, ranges: list[Bounds]) -> ValueIn:
         values = Reals((), False)
         for bounds in ranges:
             values = values | _set(bounds, share_of if head is GONE else self._time)
-        return Says(Expression(head), values)
+        return ValueIn(Expression(head), values)
 
     def _time(self, words: str) -> float:
         """Convert a number to an amount of time by the unit that was last read."""
         return self.steps.amount(_plain(words), self._unit)
 
 
-def _elapsed(interval: Interval) -> Says:
-    return Says(Expression(ELAPSED), Reals.of([interval]))
+def _elapsed(interval: Interval) -> ValueIn:
+    return ValueIn(Expression(ELAPSED), Reals.of([interval]))
 
 
 def _set(bounds: Bounds, value: Callable[[str], float]) -> Reals:

@@ -21,27 +21,27 @@ from telltree.english.clauses import (
     said,
     with_shared_subjects,
 )
+from telltree.english.domains import Domains, joined
 from telltree.english.durations import Steps
 from telltree.english.normal_form import same, settled, taken_apart
 from telltree.english.nouns import Nouns
-from telltree.english.possible import Possible, joined
 from telltree.english.read import read_term
 from telltree.english.read_noun import attribute, is_truth
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    Compares,
-    HowOften,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
     Interval,
-    Own,
+    Opaque,
+    Or,
+    OrderIn,
     Reals,
-    Says,
-    Some,
-    Sometime,
     Term,
     Truths,
+    ValueIn,
     has_own_words,
     literal_of,
     of_length,
@@ -67,34 +67,34 @@ _Way = dict[Operator, Interval]
 """A conjunction: intervals for clocks, all at one step."""
 
 
-def in_lengths(term: Term, steps: Steps, possible: Possible) -> Term:
+def in_lengths(term: Term, steps: Steps, domains: Domains) -> Term:
     """Replace terms about clocks alone by terms about the length of the record, for records with such steps."""
     match term:
-        case All(parts) | Some(parts):
-            return joined(type(term), [in_lengths(part, steps, possible) for part in parts], possible)
-        case Sometime(part):
-            return _sometime(part, steps, possible)
-        case Always(part):
-            opposite = possible.negated(part)
-            found = _sometime(opposite, steps, possible)
-            return term if found == Sometime(opposite) else possible.negated(found)
+        case And(parts) | Or(parts):
+            return joined(type(term), [in_lengths(part, steps, domains) for part in parts], domains)
+        case Eventually(part):
+            return _sometime(part, steps, domains)
+        case Globally(part):
+            opposite = domains.negated(part)
+            found = _sometime(opposite, steps, domains)
+            return term if found == Eventually(opposite) else domains.negated(found)
     return term
 
 
-def _sometime(part: Term, steps: Steps, possible: Possible) -> Term:
+def _sometime(part: Term, steps: Steps, domains: Domains) -> Term:
     """Return F of a term, with its parts about clocks alone as terms about the length of the record."""
-    parts = part.parts if isinstance(part, Some) else (part,)
+    parts = part.parts if isinstance(part, Or) else (part,)
     clocks = [one for one in parts if _of_clocks(one)]
-    found = _length(joined(Some, clocks, possible), steps) if clocks else None
+    found = _length(joined(Or, clocks, domains), steps) if clocks else None
     if found is None:
-        return Sometime(part)
+        return Eventually(part)
     rest = [one for one in parts if one not in clocks]
-    return joined(Some, [found, Sometime(joined(Some, rest, possible))], possible) if rest else found
+    return joined(Or, [found, Eventually(joined(Or, rest, domains))], domains) if rest else found
 
 
 def _of_clocks(term: Term) -> bool:
     """Return True if a term is about nothing but positions in the record and its length."""
-    if isinstance(term, All | Some):
+    if isinstance(term, And | Or):
         return bool(term.parts) and all(map(_of_clocks, term.parts))
     return of_clock(term) or of_length(term)
 
@@ -115,28 +115,28 @@ def _length(part: Term, steps: Steps) -> Term | None:
     if lengths in (Reals((), False), Reals((Interval(),), False)):
         return TRUE if lengths.intervals else FALSE
     timed = any(head in TIMES for way in ways for head in way)
-    return (_in_time(lengths, steps) if timed else None) or Sometime(Says(Expression(LENGTH), lengths))
+    return (_in_time(lengths, steps) if timed else None) or Eventually(ValueIn(Expression(LENGTH), lengths))
 
 
 def _lasting(part: Term, steps: Steps) -> Term | None:
     """Convert a bound on the time alone, which keeps its number."""
     match part:
-        case Says(signal=Expression(head=head), values=Reals((i,))) if steps.timed and head in (ELAPSED, LEFT):
+        case ValueIn(signal=Expression(head=head), values=Reals((i,))) if steps.timed and head in (ELAPSED, LEFT):
             if i.bounded_below and not i.bounded_above and (i.low > 0 or (i.low == 0 and steps.pace is None)):
-                return Sometime(Says(Expression(ELAPSED), Reals((i,), False)))
+                return Eventually(ValueIn(Expression(ELAPSED), Reals((i,), False)))
     return None
 
 
 def _ways(part: Term) -> list[_Way] | None:
     """Convert a term to disjunctive normal form; None if there are too many conjunctions."""
     match part:
-        case Says(signal=Expression(head=Operator() as head), values=Reals(intervals=intervals)):
+        case ValueIn(signal=Expression(head=Operator() as head), values=Reals(intervals=intervals)):
             return [{head: i} for i in intervals]
-        case Some(parts):
+        case Or(parts):
             lists = [_ways(one) for one in parts]
             found = [way for ways in lists for way in ways or ()]
             return None if None in lists or len(found) > _MOST_WAYS else found
-        case All(parts):
+        case And(parts):
             return reduce(_both, map(_ways, parts))
     return None
 
@@ -285,9 +285,9 @@ def _in_time(lengths: Reals, steps: Steps) -> Term | None:
         return None
     if i.bounded_below:
         least = _between(i.low - 2, i.low - 1, steps.period)
-        return Sometime(Says(Expression(ELAPSED), Reals.compared(">=", least))) if least else None
+        return Eventually(ValueIn(Expression(ELAPSED), Reals.compared(">=", least))) if least else None
     most = _between(i.high - 1, i.high, steps.period, below=True)
-    return Always(Says(Expression(ELAPSED), Reals.compared("<=", most))) if most else None
+    return Globally(ValueIn(Expression(ELAPSED), Reals.compared("<=", most))) if most else None
 
 
 def _between(first: float, second: float, period: float, below: bool = False) -> float | None:
@@ -329,11 +329,11 @@ class Voice:
         wary: bool = False,
         called: tuple[tuple[str, str], ...] = (),
     ) -> None:
-        self.possible = Possible(missing, static_columns(schema))
+        self.domains = Domains(missing, static_columns(schema))
         self._steps = Steps.of(step)
         words = vocabulary(schema, tuple(functions), called)
         self.nouns = Nouns(words, careful, self._operand, steps=self._steps, wary=wary)
-        self._literals = Literals(self.nouns, wary, self.possible)
+        self._literals = Literals(self.nouns, wary, self.domains)
         self._wary = wary
         self._known: dict[tuple[Term, bool, bool], WeighedText] = {}
 
@@ -342,7 +342,7 @@ class Voice:
         sentences = self._sentences(term)
         if len(sentences) > 1:
             return all_true(gathered(sentences if self._wary else with_shared_subjects(sentences)))
-        if isinstance(term, Some) and len(term.parts) > 1:
+        if isinstance(term, Or) and len(term.parts) > 1:
             apart = one_true([self._sentence(part) for part in term.parts])
             return min(self._sentence(term), apart, key=_simpler)
         return self._sentence(term)
@@ -350,12 +350,12 @@ class Voice:
     def _sentences(self, term: Term) -> list[WeighedText]:
         """Write a term as several sentences that are all true."""
         match term:
-            case All((_, _, *_)):
+            case And((_, _, *_)):
                 return [sentence for part in term.parts for sentence in self._sentences(part)]
-            case Sometime(All((_, _, *_) as parts)) if self._is_timeless(term.part):
-                return [self._sentence(Sometime(part)) for part in parts]
-            case Always(All((_, _, *_) as parts)):
-                apart = [self._sentence(Always(part)) for part in parts]
+            case Eventually(And((_, _, *_) as parts)) if self._is_timeless(term.part):
+                return [self._sentence(Eventually(part)) for part in parts]
+            case Globally(And((_, _, *_) as parts)):
+                apart = [self._sentence(Globally(part)) for part in parts]
                 whole = self._sentence(term)
                 return [whole] if whole.cost + _APART < sum(part.cost for part in apart) else apart
         return [self._sentence(term)]
@@ -366,43 +366,43 @@ class Voice:
         if apart is not None:
             return apart
         match term:
-            case Sometime(part) | Always(part) if self._is_timeless(part):
+            case Eventually(part) | Globally(part) if self._is_timeless(part):
                 return self.item(part)
-            case Sometime(Always(part)):
+            case Eventually(Globally(part)):
                 return said("at the last step,") + self._moment(part)
-            case Sometime(part):
-                about = self._literals.wording(part) if isinstance(part, Says | Compares) and not self._wary else None
+            case Eventually(part):
+                about = self._literals.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._wary else None
                 opening = said("at some point").mark("," * self._elsewhere(part))
                 return replace(opening + self._moment(part), about=about)
-            case Always(part):
+            case Globally(part):
                 return self._always(part, True)
-            case HowOften():
+            case CountIn():
                 return self._often(term)
-            case Some((_, _, *_)):
+            case Or((_, _, *_)):
                 whole, at_once = self._whole(term), _at_one_point(term)
                 return whole if at_once is None else _cheapest([whole, self._sentence(at_once)])
         return self.item(term)
 
-    def _often(self, term: HowOften) -> WeighedText:
+    def _often(self, term: CountIn) -> WeighedText:
         """Write a count, after its clause if that takes fewer words, else before it."""
         part, behind = term.part, self._steps.behind(term.times)
-        if isinstance(part, Says) and behind is not None and not self._wary:
+        if isinstance(part, ValueIn) and behind is not None and not self._wary:
             wording = self._literals.wording(part)
             if not wording.joined and not wording.negations and not self._elsewhere(part):
                 return self._literal(part, closed=False) + behind
         return said(self._times(term)) + self._moment(part)
 
-    def _times(self, term: HowOften) -> str:
+    def _times(self, term: CountIn) -> str:
         """Write a count before its clause; events take no time, and are counted in steps."""
-        events = isinstance(term.part, Own) and term.part.expression.head in (RISE, FALL)
+        events = isinstance(term.part, Opaque) and term.part.expression.head in (RISE, FALL)
         return (Steps() if events else self._steps).says(term.times, self.nouns.careful)
 
     def _scoped(self, term: Term) -> WeighedText | None:
         """Write a sentence that begins with a position: "in the last 20 % of the record, x is always above 3"."""
         match term:
-            case Sometime(All((_, _, *_) as parts)) | HowOften(part=All((_, _, *_) as parts)):
+            case Eventually(And((_, _, *_) as parts)) | CountIn(part=And((_, _, *_) as parts)):
                 found = self._scope(parts, parts)
-            case Always(Some((_, _, *_) as parts)):
+            case Globally(Or((_, _, *_) as parts)):
                 found = self._scope(parts, [self._opposite(part) for part in parts])
             case _:
                 return None
@@ -410,9 +410,9 @@ class Voice:
             return None
         when, scope, rest = found
         match term:
-            case HowOften(times=times):
-                return when + self._times(HowOften(_all(rest), times)) + self._moment(_all(rest))
-            case Sometime():
+            case CountIn(times=times):
+                return when + self._times(CountIn(_all(rest), times)) + self._moment(_all(rest))
+            case Eventually():
                 return when + "at some point" + self._moment(_all(rest))
         always = self._always(_some(rest), True)
         given = tuple(_all([scope, condition]) for condition in always.conditions) or (scope,)
@@ -423,7 +423,7 @@ class Voice:
         if self.nouns.careful:
             return None
         for i, term in enumerate(said_of):
-            words = self._literals.when.scope(term) if isinstance(term, Says) and of_clock(term) else None
+            words = self._literals.when.scope(term) if isinstance(term, ValueIn) and of_clock(term) else None
             if words is not None:
                 return said(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
@@ -435,7 +435,7 @@ class Voice:
 
     def _happens(self, term: Term, lone: bool = True) -> WeighedText:
         """Write a closed part after an adverb of time."""
-        if not isinstance(term, Says):
+        if not isinstance(term, ValueIn):
             return self.item(term, True, lone)
         wording = self._literals.wording(term, closed=not lone)
         return said(wording.happening, _NEGATION * wording.negations)
@@ -452,60 +452,60 @@ class Voice:
         if lasts is not None:
             return lasts
         match term:
-            case Says() | Compares() | Own():
+            case ValueIn() | OrderIn() | Opaque():
                 return self._literal(term, closed=not lone, of_record=not nested)
-            case HowOften(part=part):
+            case CountIn(part=part):
                 return said(self._times(term)) + self.item(part, True, lone)
-            case All((_, _, *_)):
+            case And((_, _, *_)):
                 merged = self._alike(term.parts, "and")
                 if merged is not None:
                     return merged
                 parts = [self.item(part, nested, lone) for part in self._in_order(term.parts)]
                 opening = "both" if len(parts) == 2 else "all of these:"
                 return said(opening, _NESTED_LIST) + listed(parts, "and")
-            case Some((_, _, *_)):
+            case Or((_, _, *_)):
                 return self._either(term, nested, self.item)
-            case All((part,)) | Some((part,)):
+            case And((part,)) | Or((part,)):
                 return self.item(part, nested, lone)
-            case All() | Some():
+            case And() | Or():
                 return said("it is always so" if term == TRUE else "it is never so")
-            case Sometime(part) | Always(part) if not nested and self._is_timeless(part):
+            case Eventually(part) | Globally(part) if not nested and self._is_timeless(part):
                 return self.item(part, nested, lone)
-            case Sometime(Always(part)):
+            case Eventually(Globally(part)):
                 return said("at the last step,") + self.item(part, True, lone)
-            case Sometime(part):
+            case Eventually(part):
                 when = said("then or later" if nested else "at some point").mark("," * self._elsewhere(part))
                 return when + self._happens(part, lone)
-            case Always(part):
+            case Globally(part):
                 always = self._always(part, False, lone)
                 return said("from then on") + always if nested else always
 
     def _is_timeless(self, term: Term) -> bool:
         """Return True if a term is about whole records only, such as static columns, so that it needs no adverb."""
-        if isinstance(term, All | Some) and term.parts:
+        if isinstance(term, And | Or) and term.parts:
             return all(map(self._is_timeless, term.parts))
-        return isinstance(term, Says | Compares) and self.possible.lasts(term)
+        return isinstance(term, ValueIn | OrderIn) and self.domains.lasts(term)
 
-    def _literal(self, term: Says | Compares | Own, closed: bool, of_record: bool = False) -> WeighedText:
+    def _literal(self, term: ValueIn | OrderIn | Opaque, closed: bool, of_record: bool = False) -> WeighedText:
         wording = self._literals.wording(term, closed, of_record=of_record)
         return said(str(wording), _NEGATION * wording.negations)
 
-    def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], WeighedText]) -> WeighedText:
+    def _either(self, term: Or, nested: bool, item: Callable[[Term, bool, bool], WeighedText]) -> WeighedText:
         """Write a choice. Values of one signal keep their own "or", which means the same."""
         merged = self._alike(term.parts, "or")
         if merged is not None:
             return merged
         parts = [
-            self._literal(part, closed=self._wary) if isinstance(part, Says) else item(part, nested, False)
+            self._literal(part, closed=self._wary) if isinstance(part, ValueIn) else item(part, nested, False)
             for part in self._in_order(term.parts)
         ]
         return said("either", _NESTED_LIST) + listed(parts, "or")
 
     def _alike(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
         """Write one clause about several columns: "both x and y are below 5"; None if more than the column differs."""
-        if self._wary or len(parts) < 2 or not all(isinstance(part, Says) for part in parts):
+        if self._wary or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
             return None
-        wordings = [self._literals.wording(part) for part in parts if isinstance(part, Says) and self._named(part)]
+        wordings = [self._literals.wording(part) for part in parts if isinstance(part, ValueIn) and self._named(part)]
         predicates = {wording.clause.predicate for wording in wordings if wording.mergeable}
         if len(predicates) != 1 or not all(wording.mergeable for wording in wordings) or len(wordings) < len(parts):
             return None
@@ -513,7 +513,7 @@ class Voice:
         subjects = listed([said(wording.clause.subject) for wording in wordings], joint)
         return said(opening) + subjects + ("is" if joint == "or" else "are") + predicates.pop()
 
-    def _named(self, literal: Says) -> bool:
+    def _named(self, literal: ValueIn) -> bool:
         """Return True if a literal is about a column that is named by a noun rather than a clause."""
         return isinstance(literal.signal.head, Attribute) and not is_clause(self.nouns.column(literal.signal))
 
@@ -525,7 +525,7 @@ class Voice:
     def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> WeighedText:
         """Write a closed part that does not follow "while", so that a choice in it may contain "while"."""
         closed = self.item(term, nested, lone)
-        if not isinstance(term, Some) or len(term.parts) < 2:
+        if not isinstance(term, Or) or len(term.parts) < 2:
             return closed
         return _cheapest([closed, self._either(term, nested, self._joined_by_while)])
 
@@ -533,16 +533,16 @@ class Voice:
         """Write a part of a choice, with "A while B" for "both A and B" if that is cheaper."""
         closed = self.item(term, nested, lone)
         match term:
-            case Sometime(All((_, _, *_) as parts)):
+            case Eventually(And((_, _, *_) as parts)):
                 opening = "then or later" if nested else "at some point"
-            case All((_, _, *_) as parts):
+            case And((_, _, *_) as parts):
                 opening = ""
             case _:
                 return closed
         here, *others = self._in_order(parts)
         first = self._happens(here, lone) if opening else self.item(here, nested, lone)
         rest = [self.item(part, nested or bool(opening), lone) for part in others]
-        clear = not isinstance(here, Some) and len(rest) <= _MOST_WHILE
+        clear = not isinstance(here, Or) and len(rest) <= _MOST_WHILE
         if not clear or any(map(self._looks_away, parts)) or any(is_list(part) for part in rest[:-1]):
             return closed
         first = first.mark(
@@ -555,12 +555,12 @@ class Voice:
 
     def _moment(self, term: Term) -> WeighedText:
         """Write what is true at one step, as an open part."""
-        if isinstance(term, Sometime) and not isinstance(term.part, Always):
+        if isinstance(term, Eventually) and not isinstance(term.part, Globally):
             return said("then or later") + self._moment(term.part)
-        if isinstance(term, Always):
+        if isinstance(term, Globally):
             return said("from then on") + self._always(term.part, True)
-        if not isinstance(term, All) or len(term.parts) < 2:
-            return self._whole(term, True) if isinstance(term, Some) else self._happens(term)
+        if not isinstance(term, And) or len(term.parts) < 2:
+            return self._whole(term, True) if isinstance(term, Or) else self._happens(term)
         here = self._in_order(term.parts)
         if all(map(self._looks_away, here)):
             return self.item(term, True)
@@ -575,7 +575,7 @@ class Voice:
         if not away:
             return text
         # several parts about other steps need a list: each would seem to start from the step of the one before
-        return text.mark(",") + "and" + (self._moment(away[0]) if len(away) == 1 else self.item(All(tuple(away)), True))
+        return text.mark(",") + "and" + (self._moment(away[0]) if len(away) == 1 else self.item(And(tuple(away)), True))
 
     def _always(self, part: Term, is_open: bool, lone: bool = True) -> WeighedText:
         """Write that a part is always true, by the cheapest of "always", "never" and "whenever"."""
@@ -583,27 +583,27 @@ class Voice:
         found = []
         if self._elsewhere(part):
             return said("at each step,") + self.item(part, True, lone)
-        if isinstance(part, Own) and part.expression.head in (RISE, FALL) and not part.holds:
+        if isinstance(part, Opaque) and part.expression.head in (RISE, FALL) and not part.holds:
             found.append(self._adverb("never", opposite, lone))
             return _cheapest(candidate for candidate in found if candidate is not None)
-        if isinstance(part, Says | Compares | Own):
+        if isinstance(part, ValueIn | OrderIn | Opaque):
             found += [self._adverb("always", part, lone), self._adverb("never", opposite, lone)]
         item = self._whole if is_open else self.item
         found.append(said(_ALWAYS) + item(part, True, lone))
         found.append(
             said(_NEVER, _NEGATION) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
         )
-        if isinstance(part, Some) and len(part.parts) > 1:
+        if isinstance(part, Or) and len(part.parts) > 1:
             found.append(self._never_while(opposite) if is_open else None)
             found += self._whenever(part, is_open, lone)
         return _cheapest(candidate for candidate in found if candidate is not None)
 
     def _never_while(self, term: Term) -> WeighedText | None:
         """Write that parts are never true at once, with "never" in the first: "x is never above 3 while A"."""
-        if self._wary or not isinstance(term, All) or any(map(self._looks_away, term.parts)):
+        if self._wary or not isinstance(term, And) or any(map(self._looks_away, term.parts)):
             return None
         here, *others = self._in_order(term.parts)
-        adverb = self._adverb("never", here, lone=True) if isinstance(here, Says | Compares | Own) else None
+        adverb = self._adverb("never", here, lone=True) if isinstance(here, ValueIn | OrderIn | Opaque) else None
         if adverb is None or adverb.about is None or not adverb.about.clause.verb:
             return None
         verbs = len(term.parts) if len(others) > 1 else 0  # of three or more, this is the plainest way to say it
@@ -612,11 +612,11 @@ class Voice:
 
     def _never_open(self, term: Term) -> WeighedText:
         """Write what is never true. Parts about later steps are closed, or they would seem to follow "never"."""
-        later = not isinstance(term, All) or any(map(self._looks_away, term.parts))
+        later = not isinstance(term, And) or any(map(self._looks_away, term.parts))
         return self._whole(term, True) if later else self._moment(term)
 
     def _adverb(self, adverb: str, term: Term, lone: bool) -> WeighedText | None:
-        if not isinstance(term, Says | Compares | Own):
+        if not isinstance(term, ValueIn | OrderIn | Opaque):
             return None
         wording = self._literals.wording(term, closed=not lone)
         denied = adverb == "never" and wording.act is None  # "never" with an event is as plain as "always"
@@ -624,9 +624,9 @@ class Voice:
         text = wording.with_adverb(adverb)
         cost += text.endswith(" inclusive")  # rather "never beyond ±5" than "always within 5 inclusive"
         alone = replace(said(text, cost), about=wording)
-        return replace(alone, adverb=adverb) if isinstance(term, Says) and isinstance(term.values, Truths) else alone
+        return replace(alone, adverb=adverb) if isinstance(term, ValueIn) and isinstance(term.values, Truths) else alone
 
-    def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[WeighedText]:
+    def _whenever(self, term: Or, is_open: bool, lone: bool) -> Iterable[WeighedText]:
         """Yield sentences with "whenever", with each part as the conclusion, and with each part as the condition."""
         parts = self._in_order(term.parts)
         for part in parts[:_MOST_TRIED]:
@@ -643,14 +643,14 @@ class Voice:
                     text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
                 whole = text.mark(",") + self._then(_some(then), is_open, lone)
                 simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
-                about = self._literals.wording(then[0]) if simple and isinstance(then[0], Says) else None
+                about = self._literals.wording(then[0]) if simple and isinstance(then[0], ValueIn) else None
                 conditions = (_all([first, *rest]), *whole.conditions)
                 yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
 
     def _given(self, term: Term, nested: bool, lone: bool) -> WeighedText:
         """Write the condition of "whenever", where a choice of literals needs no "either"."""
         whole = self._whole(term, nested, lone)
-        if self._wary or not isinstance(term, Some) or not all(isinstance(p, Says | Compares) for p in term.parts):
+        if self._wary or not isinstance(term, Or) or not all(isinstance(p, ValueIn | OrderIn) for p in term.parts):
             return whole
         parts = [self.item(part, nested, False).text for part in self._in_order(term.parts)]
         marked = any(_MARKED.search(part) for part in parts)
@@ -662,7 +662,7 @@ class Voice:
         if _looks_on(term):
             return self._moment(term)
         whole = self._whole(term, True, lone)
-        if not isinstance(term, All) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
+        if not isinstance(term, And) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
             return whole
         bare = listed([self.item(part, True, lone) for part in self._in_order(term.parts)], "and")
         clear = ", and " not in bare.text  # it might seem to begin another sentence
@@ -675,37 +675,37 @@ class Voice:
     def _elsewhere(self, term: Term) -> bool:
         """Return True if the wording of a literal begins by moving to other steps: "at the next step …"."""
         match term:
-            case Own(expression=Expression(head=Operator() as head) as e):
+            case Opaque(expression=Expression(head=Operator() as head) as e):
                 return head.looks and head not in (RISE, FALL) and not has_own_words(e)
-            case Says(signal=signal):
+            case ValueIn(signal=signal):
                 return signal.head is LATEST and not has_own_words(signal) and not self.nouns.careful
         return False
 
     def _in_order(self, parts: Iterable[Term]) -> list[Term]:
         """Sort parts: literals, then those that end in a comma, lists, and parts about other, then later, steps."""
-        weights = {Says: 0, Compares: 0, Own: 2, HowOften: 2, All: 3, Some: 3, Sometime: 5, Always: 6}
+        weights = {ValueIn: 0, OrderIn: 0, Opaque: 2, CountIn: 2, And: 3, Or: 3, Eventually: 5, Globally: 6}
 
         def weight(part: Term) -> int:
-            changes = isinstance(part, Says) and part.signal.head is CHANGE and not has_own_words(part.signal)
+            changes = isinstance(part, ValueIn) and part.signal.head is CHANGE and not has_own_words(part.signal)
             return 4 if self._elsewhere(part) else 1 if changes else weights[type(part)]
 
         return sorted(parts, key=weight)
 
     def _opposite(self, term: Term) -> Term:
-        return self.possible.negated(term)
+        return self.domains.negated(term)
 
     def _operand(self, e: Expression) -> str:
         """Write a Boolean operand of a function or a count."""
-        return self.item(taken_apart(e, self.possible), True, False).text
+        return self.item(taken_apart(e, self.domains), True, False).text
 
 
-def _at_one_point(term: Some) -> Term | None:
+def _at_one_point(term: Or) -> Term | None:
     """Merge the parts of a choice that are F of something into one; None if there are fewer than two."""
-    points = [part for part in term.parts if isinstance(part, Sometime) and not isinstance(part.part, Always)]
+    points = [part for part in term.parts if isinstance(part, Eventually) and not isinstance(part.part, Globally)]
     if len(points) < 2:
         return None
-    inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Some) else (point.part,))]
-    return _some([Sometime(Some(tuple(inside))), *(part for part in term.parts if part not in points)])
+    inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Or) else (point.part,))]
+    return _some([Eventually(Or(tuple(inside))), *(part for part in term.parts if part not in points)])
 
 
 def _simpler(candidate: WeighedText) -> tuple[int, bool]:
@@ -714,7 +714,7 @@ def _simpler(candidate: WeighedText) -> tuple[int, bool]:
 
 def _looks_on(term: Term) -> bool:
     """Return True if a term is about later steps, not only the last one."""
-    return isinstance(term, Always) or (isinstance(term, Sometime) and not isinstance(term.part, Always))
+    return isinstance(term, Globally) or (isinstance(term, Eventually) and not isinstance(term.part, Globally))
 
 
 def _before_while(text: WeighedText) -> WeighedText:
@@ -723,11 +723,11 @@ def _before_while(text: WeighedText) -> WeighedText:
 
 
 def _all(parts: Sequence[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else All(tuple(parts))
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
 def _some(parts: Sequence[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else Some(tuple(parts))
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
 
 # ---- The public functions.
@@ -776,7 +776,7 @@ def conditions(
         return ()
     found = _said(term, schema, step=step, missing=missing)[0].conditions
     witness = next(map(attribute, schema.values()), None)
-    return tuple(dict.fromkeys(expression_of(Sometime(one), missing, witness) for one in found))
+    return tuple(dict.fromkeys(expression_of(Eventually(one), missing, witness) for one in found))
 
 
 def quotations(
@@ -804,12 +804,12 @@ def _said(
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = _as_said(term, step, missing)
     voice = Voice(schema, functions, step, missing)
-    if isinstance(term, Own) and term.holds and has_own_words(term.expression):
+    if isinstance(term, Opaque) and term.holds and has_own_words(term.expression):
         words = voice.nouns.words(term.expression)
         return said(words), ((words, term.expression),)
     called = voice.nouns.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
-    read = partial(_is_read_as, schema=schema, functions=functions, step=step, possible=voice.possible)
+    read = partial(_is_read_as, schema=schema, functions=functions, step=step, domains=voice.domains)
     may_be_missing = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
     for wary, careful in ((True, True),) if may_be_missing else ((False, False), (True, False), (True, True)):
         voice = Voice(schema, functions, step, missing, careful=careful, wary=wary, called=called)
@@ -834,19 +834,19 @@ def _said(
 def _may_be_empty(term: Term) -> bool:
     """Return True if the wording of a term may have conditions."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return any(map(_may_be_empty, parts))
-        case Always(part):
-            return isinstance(part, Some) or _may_be_empty(part)
-        case Sometime(part) | HowOften(part=part):
+        case Globally(part):
+            return isinstance(part, Or) or _may_be_empty(part)
+        case Eventually(part) | CountIn(part=part):
             return _may_be_empty(part)
     return False
 
 
 def _as_said(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
     """Restrict a term to possible values, and replace terms about clocks alone by lengths of records."""
-    possible = Possible(missing)
-    return in_lengths(settled(term, possible), Steps.of(step), possible)
+    domains = Domains(missing)
+    return in_lengths(settled(term, domains), Steps.of(step), domains)
 
 
 def _is_read_as(
@@ -857,24 +857,24 @@ def _is_read_as(
     schema: Schema,
     functions: tuple[UserFunction, ...],
     step: tuple[float | None, str] | None,
-    possible: Possible,
+    domains: Domains,
 ) -> bool | None:
     """Return True if a text is read as this term; None if it cannot be read."""
     try:
         found = read_term(text, schema, functions=functions, step=step, sentences=sentences)
     except SpeechError:
         return None
-    return same(found, term, possible)
+    return same(found, term, domains)
 
 
 def _expressions(term: Term) -> Iterable[Expression]:
     """Yield all expressions in a term."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return chain.from_iterable(map(_expressions, parts))
-        case Sometime(part) | Always(part) | HowOften(part=part):
+        case Eventually(part) | Globally(part) | CountIn(part=part):
             return _expressions(part)
-        case Compares(first=first, second=second):
+        case OrderIn(first=first, second=second):
             return [*first.walk(), *second.walk()]
-        case Says(signal=e) | Own(expression=e):
+        case ValueIn(signal=e) | Opaque(expression=e):
             return e.walk()

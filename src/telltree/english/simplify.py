@@ -6,24 +6,24 @@ from functools import partial
 from itertools import product
 
 from telltree.english.cost import cost, values_cost
-from telltree.english.possible import Kind, Possible, joined
+from telltree.english.domains import Domains, Kind, joined
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    Compares,
-    HowOften,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
     Interval,
     Literal,
     Names,
-    Own,
+    Opaque,
+    Or,
+    OrderIn,
     Reals,
-    Says,
-    Some,
-    Sometime,
     Term,
     Truths,
+    ValueIn,
     Values,
     subject,
     subjects,
@@ -44,60 +44,60 @@ _NEVER, _EVER = Reals((Interval(0.0, 0.0),), False), Reals((Interval(1.0),), Fal
 class TermsOverTime:
     """Constructors of temporal terms, for parts that are themselves in this form."""
 
-    def __init__(self, possible: Possible) -> None:
-        self.possible = possible
+    def __init__(self, domains: Domains) -> None:
+        self.domains = domains
 
     def settled(self, term: Term) -> Term:
         """Rebuild a term from its literals upwards."""
         match term:
-            case All(parts) | Some(parts):
+            case And(parts) | Or(parts):
                 return self.joined(type(term), map(self.settled, parts))
-            case Sometime(part):
+            case Eventually(part):
                 return self.sometime(self.settled(part))
-            case Always(part):
+            case Globally(part):
                 return self.always(self.settled(part))
-            case HowOften(part=part, times=times):
+            case CountIn(part=part, times=times):
                 return self.often(self.settled(part), times)
-            case Says() | Compares() | Own():
+            case ValueIn() | OrderIn() | Opaque():
                 return term
 
     def lasting(self, term: Term) -> bool:
         """Return True if a term has the same truth at every step of a record."""
-        return self.possible.eventual(term) and self.possible.enduring(term)
+        return self.domains.eventual(term) and self.domains.enduring(term)
 
     def sometime(self, part: Term) -> Term:
         """Return F of a term."""
-        return self._over_time(Sometime, part)
+        return self._over_time(Eventually, part)
 
     def always(self, part: Term) -> Term:
         """Return G of a term."""
-        return self._over_time(Always, part)
+        return self._over_time(Globally, part)
 
     def often(self, part: Term, times: Reals) -> Term:
         """Return a count of a term; a constant term is true at every step, or at none."""
         if part == FALSE:
             return TRUE if 0.0 in times else FALSE
         if self.lasting(part) and times in (_NEVER, _EVER):
-            return part if times == _EVER else self.settled(self.possible.negated(part))
-        return self.possible.literal(HowOften(part, times))
+            return part if times == _EVER else self.settled(self.domains.negated(part))
+        return self.domains.literal(CountIn(part, times))
 
     def of_record(self, term: Term) -> Term:
         """Rewrite a term for the first step, where a count of 0 becomes G, and a count of at least 1 becomes F."""
         match term:
-            case All(parts) | Some(parts):
+            case And(parts) | Or(parts):
                 return self.joined(type(term), map(self.of_record, parts))
-            case HowOften(part=part, times=times) if times == _EVER:
+            case CountIn(part=part, times=times) if times == _EVER:
                 return self.sometime(part)
-            case HowOften(part=part, times=times) if times == _NEVER:
-                return self.always(self.settled(self.possible.negated(part)))
+            case CountIn(part=part, times=times) if times == _NEVER:
+                return self.always(self.settled(self.domains.negated(part)))
         return term
 
     def joined(self, kind: Kind, parts: Iterable[Term]) -> Term:
         """Join a list: G(a) ∧ G(b) becomes G(a ∧ b), F(a) ∨ F(b) becomes F(a ∨ b), F(G(a)) is merged either way."""
-        term = joined(kind, parts, self.possible)
+        term = joined(kind, parts, self.domains)
         if not isinstance(term, kind):
             return term
-        over_time = Always if kind is All else Sometime
+        over_time = Globally if kind is And else Eventually
         alike = [part for part in term.parts if isinstance(part, over_time) and not _at_last(part)]
         last = [part for part in term.parts if _at_last(part)]
         if len(alike) > 1:
@@ -110,10 +110,10 @@ class TermsOverTime:
             return self.joined(kind, (one if part == last[0] else part for part in term.parts if part not in last[1:]))
         return term
 
-    def _over_time(self, operator: type[Sometime] | type[Always], part: Term) -> Term:
+    def _over_time(self, operator: type[Eventually] | type[Globally], part: Term) -> Term:
         """Return F or G of a term: F distributes over "or", G over "and", and constant terms stay outside."""
-        eventual, enduring = self.possible.eventual, self.possible.enduring
-        stays, ends, through = (eventual, enduring, Some) if operator is Sometime else (enduring, eventual, All)
+        eventual, enduring = self.domains.eventual, self.domains.enduring
+        stays, ends, through = (eventual, enduring, Or) if operator is Eventually else (enduring, eventual, And)
         if stays(part):
             return part
         if ends(part):
@@ -121,7 +121,7 @@ class TermsOverTime:
         if isinstance(part, through):
             if any(stays(p) or ends(p) for p in part.parts):
                 return self.joined(through, [self._over_time(operator, p) for p in part.parts])
-        elif isinstance(part, All | Some) and any(map(self.lasting, part.parts)):
+        elif isinstance(part, And | Or) and any(map(self.lasting, part.parts)):
             return self._round(part, partial(self._over_time, operator))
         return operator(part)
 
@@ -130,11 +130,11 @@ class TermsOverTime:
         part = self.settled(part)
         if self.lasting(part):
             return part
-        if isinstance(part, All | Some) and any(map(self.lasting, part.parts)):
+        if isinstance(part, And | Or) and any(map(self.lasting, part.parts)):
             return self._round(part, self._last)
-        return Sometime(Always(part))
+        return Eventually(Globally(part))
 
-    def _round(self, term: All | Some, over_time: Callable[[Term], Term]) -> Term:
+    def _round(self, term: And | Or, over_time: Callable[[Term], Term]) -> Term:
         """Apply F or G to the parts of a list that are not constant."""
         kind: Kind = type(term)
         rest = over_time(self.joined(kind, (part for part in term.parts if not self.lasting(part))))
@@ -142,15 +142,15 @@ class TermsOverTime:
 
 
 def _at_last(term: Term) -> bool:
-    return isinstance(term, Sometime) and isinstance(term.part, Always)
+    return isinstance(term, Eventually) and isinstance(term.part, Globally)
 
 
 def _bare(term: Term) -> Term:
     """Remove F and G from a term, which changes nothing at the last step."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return type(term)(tuple(map(_bare, parts)))
-        case Sometime(part) | Always(part):
+        case Eventually(part) | Globally(part):
             return _bare(part)
     return term
 
@@ -178,25 +178,25 @@ class Work:
 class Situation:
     """Terms that are all true at one step of a record."""
 
-    def __init__(self, possible: Possible, work: Work, first: bool = False) -> None:
-        self.possible = possible
+    def __init__(self, domains: Domains, work: Work, first: bool = False) -> None:
+        self.domains = domains
         self.work = work
         self.first = first
         """True at the first step of a record."""
         self.impossible = False
         self.values: dict[Hashable, Values] = {}
-        self.choices: list[Some] = []
+        self.choices: list[Or] = []
         self.later: dict[Term, None] = {}
         """Terms that are true from this step on."""
-        self.hopes: dict[Sometime, None] = {}
+        self.hopes: dict[Eventually, None] = {}
         """Terms that must become true at this step or later."""
         self._subjects: set[Hashable] | None = None  # computed on demand, after all claims are known
-        self._examined: dict[Sometime, int] = {}
+        self._examined: dict[Eventually, int] = {}
         """Hopes already examined on the way to this step, with the number of claims that held from there on."""
 
     def knowing(self, claims: Iterable[Term]) -> "Situation":
         """Return a copy with further claims."""
-        more = Situation(self.possible, self.work, self.first)
+        more = Situation(self.domains, self.work, self.first)
         more.impossible = self.impossible
         more.values, more.choices = dict(self.values), list(self.choices)
         more.later, more.hopes, more._examined = dict(self.later), dict(self.hopes), dict(self._examined)
@@ -212,18 +212,18 @@ class Situation:
 
     def blank(self) -> "Situation":
         """Return the same step without claims."""
-        return Situation(self.possible, self.work, self.first)
+        return Situation(self.domains, self.work, self.first)
 
     def after(self) -> "Situation":
         """Return the claims that hold at this step and all later ones."""
-        then = Situation(self.possible, self.work)
+        then = Situation(self.domains, self.work)
         then._examined = self._examined
         return then.knowing(self.later)
 
     def everywhere(self) -> "Situation":
         """Return the claims that hold at every step of the record."""
-        held = self.later if self.first else [claim for claim in self.later if self.possible.eventual(claim)]
-        return Situation(self.possible, self.work).knowing(held)
+        held = self.later if self.first else [claim for claim in self.later if self.domains.eventual(claim)]
+        return Situation(self.domains, self.work).knowing(held)
 
     def excludes(self, claim: Term) -> bool:
         """Return True if the claim is found to be impossible at this step."""
@@ -231,7 +231,7 @@ class Situation:
 
     def says(self, claim: Term) -> bool:
         """Return True if the claim is found to follow at this step."""
-        return self.excludes(self.possible.negated(claim))
+        return self.excludes(self.domains.negated(claim))
 
     def contradictory(self, depth: int = 0) -> bool:
         """Return True if a contradiction is found, so that no record has such a step."""
@@ -254,16 +254,16 @@ class Situation:
     def _learn(self, claims: list[Term]) -> None:
         for claim in claims:  # grows during the loop
             self.work.left -= 1
-            if self.possible.enduring(claim) and not isinstance(claim, All):
+            if self.domains.enduring(claim) and not isinstance(claim, And):
                 self.later[claim] = None
             match claim:
-                case All(parts):
+                case And(parts):
                     claims.extend(parts)
-                case Some():
+                case Or():
                     self.choices.append(claim)
-                case Always(part):
+                case Globally(part):
                     claims.append(part)
-                case Sometime():
+                case Eventually():
                     self.hopes[claim] = None
                 case _:
                     self._learn_values(claim, claims)
@@ -275,8 +275,8 @@ class Situation:
         about = subject(claim)
         self.values[about] = self.values[about] & values_of(claim) if about in self.values else values_of(claim)
         self.impossible = self.values[about].empty
-        if self.first and isinstance(claim, HowOften) and 0.0 not in claim.times:
-            claims.append(Sometime(claim.part))
+        if self.first and isinstance(claim, CountIn) and 0.0 not in claim.times:
+            claims.append(Eventually(claim.part))
 
     def _narrow_choices(self) -> None:
         """Drop impossible parts of disjunctions, and disjunctions that already hold."""
@@ -290,22 +290,22 @@ class Situation:
                     self._learn(list(parts))  # and examine all of them again
                 return
             if not any(map(self._given, parts)):
-                self.choices.append(Some(parts))
+                self.choices.append(Or(parts))
 
     def _clashes(self, claim: Term) -> bool:
         """Return True if the values known at this step refute a claim."""
-        if isinstance(claim, Says):  # most are
+        if isinstance(claim, ValueIn):  # most are
             self.work.left -= 1
             values = self.values.get(claim.signal)
             return values is not None and not values.meets(claim.values)
         match claim:
-            case All(parts):
+            case And(parts):
                 return any(map(self._clashes, parts))
-            case Some(parts):
+            case Or(parts):
                 return all(map(self._clashes, parts))
-            case Always(part):
+            case Globally(part):
                 return self._clashes(part)
-            case Sometime():
+            case Eventually():
                 return False
         self.work.left -= 1
         known = self.values.get(subject(claim))
@@ -313,18 +313,18 @@ class Situation:
 
     def _given(self, claim: Term) -> bool:
         """Return True if a claim is known, or follows from the values known at this step."""
-        if isinstance(claim, Says):
+        if isinstance(claim, ValueIn):
             self.work.left -= 1
             values = self.values.get(claim.signal)
             return values is not None and values.within(claim.values)
         match claim:
-            case All(parts):
+            case And(parts):
                 return all(map(self._given, parts))
-            case Some(parts):
+            case Or(parts):
                 return any(map(self._given, parts))
-            case Sometime(part):
+            case Eventually(part):
                 return claim in self.hopes or self._given(part)
-            case Always():
+            case Globally():
                 return claim in self.later
         self.work.left -= 1
         known = self.values.get(subject(claim))
@@ -341,13 +341,13 @@ MOST_WORK = 5_000  # terms examined per formula
 ROUNDS = 4
 
 
-def simplified(term: Term, possible: Possible, known: Iterable[Term], first: bool) -> Term:
+def simplified(term: Term, domains: Domains, known: Iterable[Term], first: bool) -> Term:
     """Return the cheapest equivalent term that is found, for records for which all `known` terms are true.
 
     With `first`, the term is evaluated only at the first step of records, else at every step.
     """
-    moments, work = TermsOverTime(possible), Work(MOST_WORK)
-    record = Situation(possible, work, first=True).knowing(known)
+    moments, work = TermsOverTime(domains), Work(MOST_WORK)
+    record = Situation(domains, work, first=True).knowing(known)
     here = record if first else record.everywhere()
     found = [term]
     for _ in range(ROUNDS):
@@ -359,28 +359,30 @@ def simplified(term: Term, possible: Possible, known: Iterable[Term], first: boo
         if term == found[-2]:
             break
     if first:
-        found[1:] = [_of_record(term, possible) for term in found[1:]]
+        found[1:] = [_of_record(term, domains) for term in found[1:]]
     found += [_split(term) for term in found[1:]]
     return min(reversed(found), key=cost)
 
 
-def _of_record(term: Term, possible: Possible) -> Term:
+def _of_record(term: Term, domains: Domains) -> Term:
     """Put statements about static columns under F, so that the term is that of a formula."""
-    if not isinstance(term, All | Some):
-        return Sometime(term) if _of_steps(term) else term
+    if not isinstance(term, And | Or):
+        return Eventually(term) if _of_steps(term) else term
     bare = [part for part in term.parts if _of_steps(part)]
-    rest = [_of_record(part, possible) for part in term.parts if part not in bare]
-    return joined(type(term), [Sometime(joined(type(term), bare, possible)), *rest] if bare else rest, possible)
+    rest = [_of_record(part, domains) for part in term.parts if part not in bare]
+    return joined(type(term), [Eventually(joined(type(term), bare, domains)), *rest] if bare else rest, domains)
 
 
 def _of_steps(term: Term) -> bool:
-    return isinstance(term, Says | Compares) or (isinstance(term, Own) and term.expression.type is not Type.BOOLEAN)
+    return isinstance(term, ValueIn | OrderIn) or (
+        isinstance(term, Opaque) and term.expression.type is not Type.BOOLEAN
+    )
 
 
 class _Simplifier:
     def __init__(self, moments: TermsOverTime) -> None:
         self.moments = moments
-        self.possible = moments.possible
+        self.domains = moments.domains
 
     def within(self, term: Term, here: Situation) -> Term:  # noqa: PLR0911  one return a kind of term
         """Return a term that is equivalent at steps where all claims of `here` are true."""
@@ -393,22 +395,22 @@ class _Simplifier:
         elif here.says(term):
             return TRUE
         match term:
-            case All() | Some():
+            case And() | Or():
                 return self._list(type(term), list(term.parts), here)
-            case Sometime(part):
+            case Eventually(part):
                 return self.moments.sometime(self.within(part, here.after()))
-            case Always(part):
+            case Globally(part):
                 return self.moments.always(self.within(part, here.after()))
-            case HowOften(part=part, times=times):
+            case CountIn(part=part, times=times):
                 inside = self.within(part, here.everywhere())
                 counted = self.moments.often(part if inside == TRUE else inside, times)  # "how many steps" says less
-                return self._literal(counted, here) if isinstance(counted, HowOften) else counted
-            case Says() | Compares() | Own():
+                return self._literal(counted, here) if isinstance(counted, CountIn) else counted
+            case ValueIn() | OrderIn() | Opaque():
                 return self._literal(term, here)
 
     def _list(self, kind: Kind, parts: list[Term], here: Situation) -> Term:
         """Simplify each part where the others do not decide it, the costliest first."""
-        decisive = FALSE if kind is All else TRUE
+        decisive = FALSE if kind is And else TRUE
         about, known = [subjects(part) for part in parts], here.subjects
         for i in sorted(range(len(parts)), key=lambda i: (-cost(parts[i]), -i)):
             there = here
@@ -416,7 +418,7 @@ class _Simplifier:
                 break
             if not about[i].isdisjoint(known.union(*about[:i], *about[i + 1 :])):
                 others = parts[:i] + parts[i + 1 :]
-                there = here.knowing(others if kind is All else map(self.possible.negated, others))
+                there = here.knowing(others if kind is And else map(self.domains.negated, others))
             if there.impossible:
                 return decisive
             parts[i] = self.within(parts[i], there)
@@ -425,13 +427,13 @@ class _Simplifier:
         return self.moments.joined(kind, parts)
 
     def _literal(self, literal: Literal, here: Situation) -> Term:
-        everything, values = self.possible.values(literal), values_of(literal)
+        everything, values = self.domains.values(literal), values_of(literal)
         known = here.values.get(subject(literal), everything) & everything
         if known == everything:
             return literal
         ways = _between(values & known, values | (~known & everything))
         best = min([values, *ways], key=values_cost)
-        return self.possible.literal(literal, best)
+        return self.domains.literal(literal, best)
 
 
 def _between(least: Values, most: Values) -> Iterator[Values]:
@@ -458,13 +460,13 @@ def _fields(truths: Truths) -> tuple[bool, bool, bool]:
 def _factored(term: Term, moments: TermsOverTime) -> Term:
     """Factor out terms that several parts of a list share, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
     match term:
-        case Sometime(part):
+        case Eventually(part):
             return moments.sometime(_factored(part, moments))
-        case Always(part):
+        case Globally(part):
             return moments.always(_factored(part, moments))
-        case HowOften(part=part, times=times):
+        case CountIn(part=part, times=times):
             return moments.often(_factored(part, moments), times)
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             kind: Kind = type(term)
             now = moments.joined(kind, (_factored(part, moments) for part in parts))
             while isinstance(now, kind) and (shared := _shared(now)) is not None:
@@ -476,18 +478,18 @@ def _factored(term: Term, moments: TermsOverTime) -> Term:
     return term
 
 
-def _shared(term: All | Some) -> Term | None:
+def _shared(term: And | Or) -> Term | None:
     """Return the term that most parts have in common, or None."""
-    inner = Some if isinstance(term, All) else All
+    inner = Or if isinstance(term, And) else And
     times = Counter(p for part in term.parts if isinstance(part, inner) for p in part.parts)
     found, often = max(times.items(), key=lambda item: item[1], default=(TRUE, 0))
     return found if often > 1 else None
 
 
-def _taken_out(shared: Term, term: All | Some, moments: TermsOverTime) -> Term:
+def _taken_out(shared: Term, term: And | Or, moments: TermsOverTime) -> Term:
     """Factor a shared term out of a list."""
     kind: Kind = type(term)
-    inner = Some if kind is All else All
+    inner = Or if kind is And else And
     having = [part for part in term.parts if isinstance(part, inner) and shared in part.parts]
     rests = [moments.joined(inner, (p for p in part.parts if p != shared)) for part in having]
     once = moments.joined(inner, [shared, moments.joined(kind, rests)])
@@ -496,13 +498,13 @@ def _taken_out(shared: Term, term: All | Some, moments: TermsOverTime) -> Term:
 
 def _split(term: Term) -> Term:
     """Distribute G(a ∧ (b ∨ c)) to G(a) ∧ G(b ∨ c), and F(a ∨ (b ∧ c)) to F(a) ∨ F(b ∧ c)."""
-    for kind, over_time in ((All, Always), (Some, Sometime)):
+    for kind, over_time in ((And, Globally), (Or, Eventually)):
         parts = term.parts if isinstance(term, kind) else (term,)
         pieces: list[Term] = []
         for part in parts:
             if isinstance(part, over_time) and isinstance(part.part, kind):
                 inside = part.part.parts
-                lists = [p for p in inside if isinstance(p, All | Some | Sometime | Always)]
+                lists = [p for p in inside if isinstance(p, And | Or | Eventually | Globally)]
                 bare = tuple(p for p in inside if p not in lists)
                 pieces += [over_time(bare[0] if len(bare) == 1 else kind(bare))] if bare else []
                 pieces += [over_time(p) for p in lists]

@@ -27,7 +27,7 @@ from telltree.logic.operators import (
 
 # ---- Sets of values that a signal may have at a step, with "missing" as one of the values.
 #
-# A literal (`Says`) restricts a signal to such a set. Intersection is "and", union "or", complement "not". All three
+# A literal (`ValueIn`) restricts a signal to such a set. Intersection is "and", union "or", complement "not". All three
 # are exact, so negation can always be pushed into a literal.
 
 
@@ -312,12 +312,12 @@ Values: TypeAlias = Reals | Truths | Names | Orders
 
 # ---- Terms: negation only inside literals, flat lists, and one literal for each signal in a list.
 #
-# A term is true or false at a step. `Sometime` and `Always` refer to the steps from that step to the end; nested ones
+# A term is true or false at a step. `Eventually` and `Globally` refer to the steps from that step to the end; nested ones
 # mean "then or later" and "from then on". A formula is true for a record if its term is true at the first step.
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
+class ValueIn:
     """A literal: the value of a signal at this step is in a set."""
 
     signal: Expression
@@ -327,7 +327,7 @@ class Says:
 
 
 @dataclass(frozen=True, slots=True)
-class Compares:
+class OrderIn:
     """A literal: the relation of `first` to `second` at this step is in a set. The two are in order of their text."""
 
     first: Expression
@@ -336,7 +336,7 @@ class Compares:
 
 
 @dataclass(frozen=True, slots=True)
-class HowOften:
+class CountIn:
     """A literal: the number of steps of the whole record at which `part` is true is in a set; the same at any step."""
 
     part: "Term"
@@ -344,7 +344,7 @@ class HowOften:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class Opaque:
     """An opaque literal: a rule with a phrase of its own, a Boolean user function, an operator without a term."""
 
     expression: Expression
@@ -352,37 +352,37 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
-class All:
-    """A conjunction of two or more parts, none of which is an `All`; without parts it is true."""
+class And:
+    """A conjunction of two or more parts, none of which is an `And`; without parts it is true."""
 
     parts: "tuple[Term, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
-    """A disjunction of two or more parts, none of which is a `Some`; without parts it is false."""
+class Or:
+    """A disjunction of two or more parts, none of which is a `Or`; without parts it is false."""
 
     parts: "tuple[Term, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Sometime:
+class Eventually:
     """The part is true at this step or a later one (F)."""
 
     part: "Term"
 
 
 @dataclass(frozen=True, slots=True)
-class Always:
+class Globally:
     """The part is true at this step and all later ones (G)."""
 
     part: "Term"
 
 
-Literal: TypeAlias = Says | Compares | HowOften | Own
-Term: TypeAlias = Literal | All | Some | Sometime | Always
+Literal: TypeAlias = ValueIn | OrderIn | CountIn | Opaque
+Term: TypeAlias = Literal | And | Or | Eventually | Globally
 
-TRUE, FALSE = All(()), Some(())
+TRUE, FALSE = And(()), Or(())
 
 
 # ---- Literals of all kinds as a subject and a set of values.
@@ -393,24 +393,24 @@ _OPPOSITE = {GREATER_EQUAL: LESS, GREATER: LESS_EQUAL}
 def subject(literal: Literal) -> Hashable:
     """Return the subject of a literal; two literals on one subject can be merged."""
     match literal:
-        case Says(signal=signal):
+        case ValueIn(signal=signal):
             return signal
-        case Compares(first=first, second=second):
+        case OrderIn(first=first, second=second):
             return first, second
-        case HowOften(part=part):
+        case CountIn(part=part):
             return "count", _unordered(part)
-        case Own():
+        case Opaque():
             return "own", _basis(literal)[0]
 
 
 def subjects(term: Term) -> set[Hashable]:
     """Collect the subjects of a term's literals, including those inside counts."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return set().union(*map(subjects, parts))
-        case Sometime(part) | Always(part):
+        case Eventually(part) | Globally(part):
             return subjects(part)
-        case HowOften(part=part):
+        case CountIn(part=part):
             return {subject(term), *subjects(part)}
     return {subject(term)}
 
@@ -418,13 +418,13 @@ def subjects(term: Term) -> set[Hashable]:
 def values_of(literal: Literal) -> Values:
     """Return the set of values that a literal allows its subject."""
     match literal:
-        case Says(values=values):
+        case ValueIn(values=values):
             return values
-        case Compares(orders=orders):
+        case OrderIn(orders=orders):
             return orders
-        case HowOften(times=times):
+        case CountIn(times=times):
             return times
-        case Own():
+        case Opaque():
             holds = _basis(literal)[1]
             return Truths(holds, not holds, False)
 
@@ -432,15 +432,15 @@ def values_of(literal: Literal) -> Values:
 def with_values(literal: Literal, values: Values) -> Literal:
     """Return the literal on the same subject with other values."""
     match literal:
-        case Says():
-            return Says(literal.signal, values)
-        case Compares():
+        case ValueIn():
+            return ValueIn(literal.signal, values)
+        case OrderIn():
             assert isinstance(values, Orders)
-            return Compares(literal.first, literal.second, values)
-        case HowOften():
+            return OrderIn(literal.first, literal.second, values)
+        case CountIn():
             assert isinstance(values, Reals)
-            return HowOften(literal.part, values.whole)
-        case Own():
+            return CountIn(literal.part, values.whole)
+        case Opaque():
             assert isinstance(values, Truths)
             same = values == values_of(literal)
             return _turned(literal, literal.holds if same else not literal.holds)
@@ -451,13 +451,13 @@ def of_counts(literal: Literal) -> bool:
 
     Such a literal is never missing, and the same at every step of a record.
     """
-    if isinstance(literal, Own):
+    if isinstance(literal, Opaque):
         e = literal.expression
         return e.type is Type.BOOLEAN and (e.head in COMPARISONS or isinstance(e.head, UserFunction))
-    return isinstance(literal, HowOften)
+    return isinstance(literal, CountIn)
 
 
-def how_many(own: Own) -> tuple[Expression, Reals] | None:
+def how_many(own: Opaque) -> tuple[Expression, Reals] | None:
     """Return the count and its allowed numbers if a literal compares one `episodes` or `longest` with a number.
 
     Return None for other literals, and where all numbers are allowed, or none.
@@ -474,7 +474,7 @@ def how_many(own: Own) -> tuple[Expression, Reals] | None:
     return (count, numbers) if numbers.intervals not in ((), (Interval(0.0),)) else None
 
 
-def _basis(own: Own) -> tuple[Expression, bool]:
+def _basis(own: Opaque) -> tuple[Expression, bool]:
     """Return the expression and whether it holds, with >= and > of counts as negated < and <=."""
     e, head = own.expression, own.expression.head
     if of_counts(own) and isinstance(head, Operator) and head in _OPPOSITE:
@@ -482,24 +482,24 @@ def _basis(own: Own) -> tuple[Expression, bool]:
     return e, own.holds
 
 
-def _turned(own: Own, holds: bool) -> Own:
+def _turned(own: Opaque, holds: bool) -> Opaque:
     """Return the literal or its negation, for counts by the opposite comparison, as they are never missing."""
     e, head = own.expression, own.expression.head
     opposite = _OPPOSITE | {less: more for more, less in _OPPOSITE.items()}
     if not holds and of_counts(own) and isinstance(head, Operator) and head in opposite and e.english is None:
-        return Own(Expression(opposite[head], e.args), True)
-    return Own(e, holds)
+        return Opaque(Expression(opposite[head], e.args), True)
+    return Opaque(e, holds)
 
 
 def _unordered(term: Term) -> Hashable:
     """Return a key that is equal for terms that differ only in the order of lists."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return type(term), frozenset(map(_unordered, parts))
-        case Sometime(part) | Always(part):
+        case Eventually(part) | Globally(part):
             return type(term), _unordered(part)
-        case HowOften(part=part, times=times):
-            return HowOften, _unordered(part), times
+        case CountIn(part=part, times=times):
+            return CountIn, _unordered(part), times
     return term
 
 
@@ -528,7 +528,7 @@ def has_own_words(e: Expression) -> bool:
 
 def of_length(term: Term) -> bool:
     """Return True if a term is about the number of steps of the record, without a phrase of a grammar."""
-    return isinstance(term, Says) and term.signal.head is LENGTH and not has_own_words(term.signal)
+    return isinstance(term, ValueIn) and term.signal.head is LENGTH and not has_own_words(term.signal)
 
 
 def counted(e: Expression) -> tuple[Expression, Reals] | None:
@@ -551,28 +551,28 @@ def literal_of(e: Expression) -> Term:
         return _comparison(e)
     if e.head is MISSING:
         return _missing(e.args[0])
-    return Says(e, Truths(True, False, False)) if isinstance(e.head, Attribute) else Own(e, True)
+    return ValueIn(e, Truths(True, False, False)) if isinstance(e.head, Attribute) else Opaque(e, True)
 
 
 def _missing(e: Expression) -> Term:
     if e.type is Type.BOOLEAN_VECTOR and not isinstance(e.head, Attribute):
         return FALSE  # a formula is never missing, nor is the result of a Boolean function
     values = _MISSING[e.type]
-    return Says(*_bare(e, values)) if isinstance(values, Reals) else Says(e, values)
+    return ValueIn(*_bare(e, values)) if isinstance(values, Reals) else ValueIn(e, values)
 
 
 def _comparison(e: Expression) -> Term:
     left, right, relation = _number_last(e)
     match right.head:
         case Number(value=value):
-            return Says(*_bare(left, Reals.compared(relation, value)))
+            return ValueIn(*_bare(left, Reals.compared(relation, value)))
         case Level(name=name):
-            return Says(left, Names(frozenset([name]), False, False))
+            return ValueIn(left, Names(frozenset([name]), False, False))
     if left == right and left.type is Type.REAL_VECTOR:
-        return Says(*_bare(left, Reals((Interval(),) if _ORDERS[relation].equal else (), False)))
+        return ValueIn(*_bare(left, Reals((Interval(),) if _ORDERS[relation].equal else (), False)))
     if str(right) < str(left):
         left, right, relation = right, left, MIRRORED[relation]
-    return Compares(left, right, _ORDERS[relation])
+    return OrderIn(left, right, _ORDERS[relation])
 
 
 def _number_last(e: Expression) -> tuple[Expression, Expression, str]:

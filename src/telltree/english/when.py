@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from telltree.english.durations import Steps, is_one, roundness
-from telltree.english.terms import Always, Interval, Reals, Says, Sometime, Term, has_own_words
+from telltree.english.terms import Eventually, Globally, Interval, Reals, Term, ValueIn, has_own_words
 from telltree.english.words import number_words
 from telltree.logic.operators import CLOCKS, ELAPSED, GONE, LEFT
 
+
 def of_clock(term: Term) -> bool:
     """Return True if a term is about the position of a step in the record, without a phrase of a grammar."""
-    return isinstance(term, Says) and term.signal.head in CLOCKS and not has_own_words(term.signal)
+    return isinstance(term, ValueIn) and term.signal.head in CLOCKS and not has_own_words(term.signal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class When:
 
     steps: Steps
 
-    def passed(self, literal: Says, closed: bool = False) -> str:
+    def passed(self, literal: ValueIn, closed: bool = False) -> str:
         """Write how much of the record, or of time, has passed; `closed` if its "or" might be confused with others."""
         assert isinstance(literal.values, Reals)
         if literal.signal.head is GONE:
@@ -42,9 +43,9 @@ class When:
         if not self.steps.timed:
             return None
         match term:
-            case Sometime(Says(values=Reals(intervals=(i,))) as literal):
+            case Eventually(ValueIn(values=Reals(intervals=(i,))) as literal):
                 one_sided = i.bounded_below and not i.bounded_above
-            case Always(Says(values=Reals(intervals=(i,))) as literal):
+            case Globally(ValueIn(values=Reals(intervals=(i,))) as literal):
                 one_sided = i.bounded_above and not i.bounded_below
             case _:
                 return None
@@ -53,7 +54,7 @@ class When:
         words = self._words([i])
         return f"the record lasts {words.measured(words.ranged(i))}"
 
-    def has(self, literal: Says, closed: bool = False) -> str:
+    def has(self, literal: ValueIn, closed: bool = False) -> str:
         """Write the number of steps of the record as a clause."""
         assert isinstance(literal.values, Reals)
         ranges = [_number_of_steps(i) for i in literal.values.intervals]
@@ -65,7 +66,7 @@ class When:
         words = self._words([i])
         return f"{words.measured(words.ranged(i))} after the start"
 
-    def scope(self, literal: Says) -> str | None:
+    def scope(self, literal: ValueIn) -> str | None:
         """Write a position as words before a sentence: "after more than 8 h"; None if there are no words for it."""
         assert isinstance(literal.values, Reals)
         if len(literal.values.intervals) != 1:

@@ -3,23 +3,23 @@
 from collections.abc import Container, Iterable
 from functools import reduce
 
-from telltree.english.possible import Possible
+from telltree.english.domains import Domains
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    Compares,
-    HowOften,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
     Interval,
     Names,
-    Own,
+    Opaque,
+    Or,
+    OrderIn,
     Reals,
-    Says,
-    Some,
-    Sometime,
     Term,
     Truths,
+    ValueIn,
     has_own_words,
 )
 from telltree.errors import GrammarError
@@ -60,22 +60,22 @@ def expression_of(term: Term, missing: Container[str] | None = None, witness: Ex
     expression, or else about some column of the term: F(b ∨ ¬b), F(missing(x) ∨ ¬missing(x)); one that is never true
     becomes a contradiction. Raise GrammarError if the term has no column and there is no witness.
     """
-    return _Writer(Possible(missing), witness or _some_column(term)).top(term)
+    return _Writer(Domains(missing), witness or _some_column(term)).top(term)
 
 
 def _some_column(term: Term) -> Expression | None:
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return next(filter(None, map(_some_column, parts)), None)
-        case Sometime(part) | Always(part) | HowOften(part=part):
+        case Eventually(part) | Globally(part) | CountIn(part=part):
             return _some_column(part)
-        case Says(signal=e) | Compares(first=e) | Own(expression=e):
+        case ValueIn(signal=e) | OrderIn(first=e) | Opaque(expression=e):
             return next((below for below in e.walk() if isinstance(below.head, Attribute)), e)
 
 
 class _Writer:
-    def __init__(self, possible: Possible, witness: Expression | None) -> None:
-        self.possible = possible
+    def __init__(self, domains: Domains, witness: Expression | None) -> None:
+        self.domains = domains
         self.witness = witness
 
     def top(self, term: Term) -> Expression:
@@ -84,24 +84,24 @@ class _Writer:
 
     def written(self, term: Term) -> Expression:  # noqa: PLR0911  one return a kind of term
         match term:
-            case All(()) | Some(()):
+            case And(()) | Or(()):
                 return self._constant(term == TRUE)
-            case All(parts):
+            case And(parts):
                 return _chain(AND, map(self.written, parts))
-            case Some(parts):
+            case Or(parts):
                 return _either([self.written(part) for part in parts])
-            case Sometime(part):
+            case Eventually(part):
                 return Expression(EVENTUALLY, (self.written(part),))
-            case Always(part):
+            case Globally(part):
                 return Expression(GLOBALLY, (self.written(part),))
-            case HowOften(part=part, times=times):
+            case CountIn(part=part, times=times):
                 return _numbers(Expression(COUNT, (self.written(part),)), times, may_miss=False)
-            case Own(expression=e, holds=holds):
+            case Opaque(expression=e, holds=holds):
                 return e if holds else _not(e)
-            case Compares():
-                return _orders(term, self.possible.values(term).missing)
-            case Says():
-                return _says(term, self.possible.misses(term.signal))
+            case OrderIn():
+                return _orders(term, self.domains.values(term).missing)
+            case ValueIn():
+                return _says(term, self.domains.misses(term.signal))
 
     def _constant(self, truth: bool) -> Expression:
         if self.witness is None:
@@ -112,7 +112,7 @@ class _Writer:
         return Expression(OR if truth else AND, (asked, _not(asked)))
 
 
-def _says(term: Says, may_miss: bool) -> Expression:
+def _says(term: ValueIn, may_miss: bool) -> Expression:
     signal = term.signal
     match term.values:
         case Reals() as numbers:
@@ -196,10 +196,10 @@ def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, R
     return Expression(DIFFERENCE, signal.args[::-1]), values.mirrored
 
 
-def _orders(term: Compares, may_miss: bool) -> Expression:
+def _orders(term: OrderIn, may_miss: bool) -> Expression:
     orders, sides = term.orders, (term.first, term.second)
     if orders.missing:
-        return _not(_orders(Compares(*sides, ~orders), may_miss))
+        return _not(_orders(OrderIn(*sides, ~orders), may_miss))
     if orders.less != orders.greater or (orders.equal and not orders.less):
         return Expression(_RELATIONS[orders.less, orders.equal, orders.greater], sides)
     if not orders.equal and not may_miss:

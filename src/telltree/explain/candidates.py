@@ -13,24 +13,24 @@ from telltree.engine.formulas import FormulaEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
 from telltree.english import cost, expression_of, term_of, words_in
+from telltree.english.domains import Domains, joined
 from telltree.english.normal_form import taken_apart
-from telltree.english.possible import Possible, joined
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    Compares,
-    HowOften,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
     Interval,
     Names,
-    Own,
+    Opaque,
+    Or,
+    OrderIn,
     Reals,
-    Says,
-    Some,
-    Sometime,
     Term,
     Truths,
+    ValueIn,
     Values,
 )
 from telltree.logic import Attribute, Expression, Type
@@ -129,7 +129,7 @@ Compared = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_
 class Bound(NamedTuple):
     """A kind of comparison of a signal with a constant."""
 
-    over_time: type[Sometime] | type[Always]
+    over_time: type[Eventually] | type[Globally]
     relation: str
     compared: Compared
     greatest: bool
@@ -137,10 +137,10 @@ class Bound(NamedTuple):
 
 
 _BOUNDS = (
-    Bound(Sometime, ">", np.greater, True),
-    Bound(Sometime, "<", np.less, False),
-    Bound(Always, "<=", np.less_equal, True),
-    Bound(Always, ">=", np.greater_equal, False),
+    Bound(Eventually, ">", np.greater, True),
+    Bound(Eventually, "<", np.less, False),
+    Bound(Globally, "<=", np.less_equal, True),
+    Bound(Globally, ">=", np.greater_equal, False),
 )
 _EXTREMES = {True: np.fmax, False: np.fmin}
 
@@ -148,8 +148,8 @@ _EXTREMES = {True: np.fmax, False: np.fmin}
 class Bounds:
     """Makes bounds on signals for the records of a sample."""
 
-    def __init__(self, sample: LeafSample, possible: Possible) -> None:
-        self._signals, self._possible = sample.signals, possible
+    def __init__(self, sample: LeafSample, domains: Domains) -> None:
+        self._signals, self._domains = sample.signals, domains
         self._rows, lengths = sample.panel.rows(), sample.panel.lengths
         self._starts = np.cumsum(lengths) - lengths
 
@@ -170,16 +170,16 @@ class Bounds:
         ends = {greatest: extreme.reduceat(values, self._starts) for greatest, extreme in _EXTREMES.items()}
         constants = np.array([c for c in _constants(ends[True], ends[False]) if c > above])
         gaps = np.logical_or.reduceat(np.isnan(values), self._starts)
-        static = self._possible.lasts(Says(signal, Reals((), True)))
+        static = self._domains.lasts(ValueIn(signal, Reals((), True)))
         for bound in _BOUNDS:
-            if static and bound.over_time is Always:
+            if static and bound.over_time is Globally:
                 continue
             truth = bound.compared(ends[bound.greatest], constants[:, None])
-            if bound.over_time is Always:
+            if bound.over_time is Globally:
                 truth &= ~gaps
             often, first = np.unique(np.count_nonzero(truth, axis=1), return_index=True)
             kept = np.sort(first[(often > 0) & (often < truth.shape[1])])
-            found = (Says(signal, made(bound.relation, c)) for c in constants[kept].tolist())
+            found = (ValueIn(signal, made(bound.relation, c)) for c in constants[kept].tolist())
             yield [bound.over_time(literal) for literal in found], truth[kept]
 
 
@@ -208,7 +208,7 @@ class DecisionPaths:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.possible = Possible(tree.missing, tree.static)
+        self.domains = Domains(tree.missing, tree.static)
         self.claims = [
             [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
             for _, branches in tree.leaves
@@ -249,17 +249,17 @@ class DecisionPaths:
 
     def _roughly(self, term: Term) -> int:
         match term:
-            case All(parts) | Some(parts):
+            case And(parts) | Or(parts):
                 return sum(map(self.roughly, parts)) + len(parts) - 1
-            case Sometime(part):
+            case Eventually(part):
                 return len(_POINT) + self.roughly(part)
-            case Always(part):
+            case Globally(part):
                 return 1 + self.roughly(part)
-            case HowOften(part=part):
+            case CountIn(part=part):
                 return len(_COUNTED) + self.roughly(part)
-            case Own(expression=e) if e.type is Type.BOOLEAN:
+            case Opaque(expression=e) if e.type is Type.BOOLEAN:
                 return self.words(term)
-        return self.words(Sometime(term)) - len(_POINT)
+        return self.words(Eventually(term)) - len(_POINT)
 
 
 def _is_column(e: Expression) -> bool:
@@ -268,10 +268,10 @@ def _is_column(e: Expression) -> bool:
 
 def _shape(term: Term) -> Hashable:
     match term:
-        case Sometime(Says(signal=signal, values=Reals() as values)):
-            return Sometime, signal, values.missing, tuple(map(_ends, values.intervals))
-        case Always(Says(signal=signal, values=Reals() as values)):
-            return Always, signal, values.missing, tuple(map(_ends, values.intervals))
+        case Eventually(ValueIn(signal=signal, values=Reals() as values)):
+            return Eventually, signal, values.missing, tuple(map(_ends, values.intervals))
+        case Globally(ValueIn(signal=signal, values=Reals() as values)):
+            return Globally, signal, values.missing, tuple(map(_ends, values.intervals))
     return term
 
 
@@ -289,7 +289,7 @@ _MOST_LEVELS = 20
 _MOST_SIGNALS = 30  # signals whose constants are tried
 _MOST_ATOMS = 16  # atoms to count, and to join with each other
 _TIMES = (2, 5, 10, 20, 50, 100)  # round numbers of steps
-Atom: TypeAlias = Says | Compares | Own
+Atom: TypeAlias = ValueIn | OrderIn | Opaque
 _TYPES = {
     ColumnType.REAL: Type.REAL_VECTOR,
     ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
@@ -297,27 +297,27 @@ _TYPES = {
 }
 
 
-def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, possible: Possible) -> Iterator[Term]:
+def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, domains: Domains) -> Iterator[Term]:
     """Yield terms about columns and atoms: at some point, always, at a number of steps, two at the same time.
 
     `longest` is the greatest number of steps. The negation of each is as good a term.
     """
     for column in columns:
         signal = Expression(Attribute(column.name, _TYPES[column.type]))
-        yield from _ever(signal, _kinds(column, possible.misses(signal)), possible)
-    changing = [atom for atom in atoms if not possible.lasts(atom)][:_MOST_ATOMS]
+        yield from _ever(signal, _kinds(column, domains.misses(signal)), domains)
+    changing = [atom for atom in atoms if not domains.lasts(atom)][:_MOST_ATOMS]
     for atom in changing:
-        yield from (HowOften(atom, Reals((Interval(float(n)),), False)) for n in _TIMES if n <= longest)
+        yield from (CountIn(atom, Reals((Interval(float(n)),), False)) for n in _TIMES if n <= longest)
     for one, other in combinations(changing, 2):
-        together = joined(All, (one, other), possible)
-        if isinstance(together, All):
-            yield Sometime(together)
+        together = joined(And, (one, other), domains)
+        if isinstance(together, And):
+            yield Eventually(together)
 
 
 def signals_asked(columns: Iterable[Column], atoms: Iterable[Atom]) -> list[Expression]:
     """Collect signals for bounds: real columns, and those that atoms compare with constants."""
     own = [Expression(Attribute(c.name, _TYPES[c.type])) for c in columns if c.type is ColumnType.REAL]
-    made = [atom.signal for atom in atoms if isinstance(atom, Says) and isinstance(atom.values, Reals)]
+    made = [atom.signal for atom in atoms if isinstance(atom, ValueIn) and isinstance(atom.values, Reals)]
     return list(dict.fromkeys([*own, *made]))[:_MOST_SIGNALS]
 
 
@@ -328,23 +328,23 @@ def atoms_of(terms: Iterable[Term]) -> list[Atom]:
 
 def _atoms(term: Term) -> Iterator[Atom]:
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             yield from chain.from_iterable(map(_atoms, parts))
-        case Sometime(part) | Always(part) | HowOften(part=part):
+        case Eventually(part) | Globally(part) | CountIn(part=part):
             yield from _atoms(part)
-        case Own(expression=e) if e.type is Type.BOOLEAN:
+        case Opaque(expression=e) if e.type is Type.BOOLEAN:
             return
         case _:
             yield term
 
 
-def _ever(signal: Expression, kinds: Iterable[Values], possible: Possible) -> Iterator[Term]:
+def _ever(signal: Expression, kinds: Iterable[Values], domains: Domains) -> Iterator[Term]:
     """Yield terms by which a signal is in one of these sets at some point, or always."""
     for values in kinds:
-        literal = Says(signal, values)
-        yield Sometime(literal)
-        if not possible.lasts(literal):
-            yield Always(literal)
+        literal = ValueIn(signal, values)
+        yield Eventually(literal)
+        if not domains.lasts(literal):
+            yield Globally(literal)
 
 
 def _kinds(column: Column, misses: bool) -> Iterator[Values]:
@@ -369,15 +369,15 @@ _MOST_PIECES = 40  # of one claim
 _MOST_RUNNERS_UP = 4  # of one node
 
 
-def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> dict[Term, int]:
+def implied(whole: Term, claims: Sequence[Expression], domains: Domains) -> dict[Term, int]:
     """Return short terms that follow from all claims together, for every possible record, with their costs.
 
     `whole` is the term of all claims. Claims with a grammar's own phrases are not taken apart.
     """
     if not all(map(_in_common_words, claims)):
         return {}
-    terms = [whole, *(taken_apart(claim, possible) for claim in claims)]
-    return short(chain([whole], *(_pieces(term, possible, implied=True) for term in terms)))
+    terms = [whole, *(taken_apart(claim, domains) for claim in claims)]
+    return short(chain([whole], *(_pieces(term, domains, implied=True) for term in terms)))
 
 
 def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]]:
@@ -386,17 +386,17 @@ def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]
     The negation of each is as good a term, and neither depends on a leaf. The longest record has `longest` steps. Also
     return the signals that these formulas compare with constants.
     """
-    possible = Possible(tree.missing, tree.static)
+    domains = Domains(tree.missing, tree.static)
     others = (
         rounded(other.formula.expression, DIGITS) for node in tree.nodes for other in node.runners_up[:_MOST_RUNNERS_UP]
     )
     known = (e for e in others if all(name in tree.schema for name in e.attributes()))
     own = list(filter(_in_common_words, (node.formula.expression for node in tree.nodes)))
     formulas = dict.fromkeys(chain(own, filter(_in_common_words, known)))
-    terms = (taken_apart(e, possible) for e in formulas)
-    atoms = atoms_of(taken_apart(e, possible, truth) for e in own for truth in (True, False))
-    made = observed(tree.schema.values(), atoms, longest, possible)
-    found = dict.fromkeys(chain(*(_pieces(term, possible, implied=False) for term in terms), made))
+    terms = (taken_apart(e, domains) for e in formulas)
+    atoms = atoms_of(taken_apart(e, domains, truth) for e in own for truth in (True, False))
+    made = observed(tree.schema.values(), atoms, longest, domains)
+    found = dict.fromkeys(chain(*(_pieces(term, domains, implied=False) for term in terms), made))
     return [term for term in found if not _is_settled(term)], signals_asked(tree.schema.values(), atoms)
 
 
@@ -413,27 +413,27 @@ def short(terms: Iterable[Term]) -> dict[Term, int]:
 
 def _is_settled(term: Term) -> bool:
     """Return True if a term is constant, as a runner-up with rounded constants may be."""
-    return term in (TRUE, FALSE) or (isinstance(term, Sometime | Always | HowOften) and _is_settled(term.part))
+    return term in (TRUE, FALSE) or (isinstance(term, Eventually | Globally | CountIn) and _is_settled(term.part))
 
 
-def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:
+def _pieces(term: Term, domains: Domains, *, implied: bool) -> Iterator[Term]:
     """Yield small terms made of parts of a term; with `implied`, only those that follow from it."""
-    for claim in term.parts if isinstance(term, All) else (term,):
+    for claim in term.parts if isinstance(term, And) else (term,):
         yield claim
-        yield from islice(_within(claim, possible, implied), _MOST_PIECES)
+        yield from islice(_within(claim, domains, implied), _MOST_PIECES)
 
 
-def _within(term: Term, possible: Possible, implied: bool) -> Iterator[Term]:
+def _within(term: Term, domains: Domains, implied: bool) -> Iterator[Term]:
     """Yield one part of a list, or two; but all parts of an "or" if the result must follow."""
     found: Iterable[Term] = (term,)
     match term:
-        case Some(parts) if implied:
-            ways = product(*(list(islice(_within(part, possible, implied), 3)) for part in parts))
-            found = (joined(Some, way, possible) for way in ways)
-        case All(parts) | Some(parts):
-            pieces = [list(islice(_within(part, possible, implied), 3)) for part in parts]
+        case Or(parts) if implied:
+            ways = product(*(list(islice(_within(part, domains, implied), 3)) for part in parts))
+            found = (joined(Or, way, domains) for way in ways)
+        case And(parts) | Or(parts):
+            pieces = [list(islice(_within(part, domains, implied), 3)) for part in parts]
             pairs = (pair for a, b in combinations(pieces, 2) for pair in product(a, b))
-            found = chain(chain.from_iterable(pieces), (joined(type(term), pair, possible) for pair in pairs))
-        case Sometime(part) | Always(part):
-            found = map(type(term), _within(part, possible, implied))
+            found = chain(chain.from_iterable(pieces), (joined(type(term), pair, domains) for pair in pairs))
+        case Eventually(part) | Globally(part):
+            found = map(type(term), _within(part, domains, implied))
     return (piece for piece in found if piece not in (TRUE, FALSE))

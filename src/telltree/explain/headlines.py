@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from telltree.engine import Formula
 from telltree.engine.three_valued import surely
 from telltree.english import cost, repeats, say
-from telltree.english.possible import Possible, joined
+from telltree.english.domains import Domains, joined
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    HowOften,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
     Interval,
+    Or,
     Reals,
-    Says,
-    Some,
-    Sometime,
     Term,
+    ValueIn,
     subjects,
 )
 from telltree.explain.candidates import Bounds, DecisionPaths, Seen, implied, nearly_asked, short
@@ -92,7 +92,7 @@ class _Shortening:
         for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
             open_to = np.logical_and.reduce(truth[[j for j in kept if j != i]])  # other terms exclude the rest
             terms[i], truth[i] = self._without_parts(terms[i], truth[i], open_to, wanted)
-        short = joined(All, [terms[i] for i in kept], self._ways.possible)
+        short = joined(And, [terms[i] for i in kept], self._ways.domains)
         return self._if_shorter(short, leaf, wanted)
 
     def _without_parts(
@@ -105,7 +105,7 @@ class _Shortening:
         if np.array_equal(open_to, wanted):
             return term, truth
         while True:
-            tried = [one for one in dict.fromkeys(_shorter(term, self._ways.possible)) if one not in (TRUE, FALSE)]
+            tried = [one for one in dict.fromkeys(_shorter(term, self._ways.domains)) if one not in (TRUE, FALSE)]
             now = cost(term)
             costs = {one: paid for one in tried if (paid := cost(one)) < now}
             tried = sorted(costs, key=costs.__getitem__)[:_MOST_TRIED]
@@ -145,20 +145,20 @@ class _Shortening:
         return formula if found is None else tried[found[0]]
 
 
-def _shorter(term: Term, possible: Possible) -> Iterator[Term]:
+def _shorter(term: Term, domains: Domains) -> Iterator[Term]:
     """Yield the term without one part of a list, or without one bound of an interval."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             for i, part in enumerate(parts):
-                yield joined(type(term), (*parts[:i], *parts[i + 1 :]), possible)
-                for other in _shorter(part, possible):
-                    yield joined(type(term), (*parts[:i], other, *parts[i + 1 :]), possible)
-        case Sometime(part) | Always(part):
-            yield from (type(term)(other) for other in _shorter(part, possible) if other not in (TRUE, FALSE))
-        case HowOften(part=part, times=times):
-            yield from (HowOften(other, times) for other in _shorter(part, possible) if other not in (TRUE, FALSE))
-        case Says(signal=signal, values=Reals() as values):
-            yield from (Says(signal, other) for other in _fewer_bounds(values))
+                yield joined(type(term), (*parts[:i], *parts[i + 1 :]), domains)
+                for other in _shorter(part, domains):
+                    yield joined(type(term), (*parts[:i], other, *parts[i + 1 :]), domains)
+        case Eventually(part) | Globally(part):
+            yield from (type(term)(other) for other in _shorter(part, domains) if other not in (TRUE, FALSE))
+        case CountIn(part=part, times=times):
+            yield from (CountIn(other, times) for other in _shorter(part, domains) if other not in (TRUE, FALSE))
+        case ValueIn(signal=signal, values=Reals() as values):
+            yield from (ValueIn(signal, other) for other in _fewer_bounds(values))
 
 
 def _fewer_bounds(values: Reals) -> Iterator[Reals]:
@@ -356,7 +356,7 @@ class _Choice:
     def _own(self) -> list[dict[Term, int]]:
         """Terms that follow from the path to each leaf, with their costs."""
         ways = self.ways
-        return [implied(ways.whole(leaf), claims, ways.possible) for leaf, claims in enumerate(ways.claims)]
+        return [implied(ways.whole(leaf), claims, ways.domains) for leaf, claims in enumerate(ways.claims)]
 
     @cached_property
     def _own_places(self) -> dict[Term, int]:
@@ -370,18 +370,18 @@ class _Choice:
     @cached_property
     def _others(self) -> _Candidates:
         """Candidates for any leaf: terms and their negations, and bounds on signals."""
-        sample, possible = self._seen.sample, self.ways.possible
+        sample, domains = self._seen.sample, self.ways.domains
         terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
         truth = sample.truth([self.ways.written(term) for term in terms])
         told: list[Term] = []
         costs: list[int] = []
         answers = []
-        for sides, found in ((terms, truth), ([possible.negated(term) for term in terms], ~truth)):
+        for sides, found in ((terms, truth), ([domains.negated(term) for term in terms], ~truth)):
             kept, places = short(sides), {term: place for place, term in enumerate(sides)}
             told += kept
             costs += kept.values()
             answers.append(found[np.array([places[term] for term in kept], np.int64)])
-        bounds = Bounds(sample, possible)
+        bounds = Bounds(sample, domains)
         for alike, found in chain.from_iterable(map(bounds.of, signals)):
             told += alike
             costs += [cost(term) for term in alike[:1]] * len(alike)
@@ -433,7 +433,7 @@ class _Choice:
     def _in_few_words(self, parts: tuple[Term, ...], number: int) -> Formula | None:
         """Return the formula if it takes few words and does not repeat a branch on the path with other digits."""
         tree = self.ways.tree
-        formula = self.ways.written(joined(All, parts, self.ways.possible))
+        formula = self.ways.written(joined(And, parts, self.ways.domains))
         if tree.three_valued:  # headlines are certain
             formula = self.ways.written(self.ways.term(surely(formula)))
         term = self.ways.term(formula)

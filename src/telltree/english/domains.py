@@ -8,21 +8,21 @@ from typing import TypeAlias
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    Compares,
-    HowOften,
+    And,
+    CountIn,
+    Eventually,
+    Globally,
     Interval,
     Literal,
     Names,
+    Opaque,
+    Or,
+    OrderIn,
     Orders,
-    Own,
     Reals,
-    Says,
-    Some,
-    Sometime,
     Term,
     Truths,
+    ValueIn,
     Values,
     of_counts,
     of_length,
@@ -42,7 +42,7 @@ _COUNTS = Reals((Interval(0.0),), False)
 
 
 @dataclass(frozen=True, slots=True)
-class Possible:
+class Domains:
     """The records that are possible, by which columns may be missing and which are static."""
 
     missing: Container[str] | None = None
@@ -74,9 +74,9 @@ class Possible:
     def lasts(self, literal: Literal) -> bool:
         """Return True if a literal has the same truth at every step of a record."""
         match literal:
-            case Says(signal=signal):
+            case ValueIn(signal=signal):
                 return self._one_value(signal)
-            case Compares(first=first, second=second):
+            case OrderIn(first=first, second=second):
                 return self._one_value(first) and self._one_value(second)
             case _:
                 return of_counts(literal)
@@ -91,37 +91,37 @@ class Possible:
     def eventual(self, term: Term) -> bool:
         """Return True if a term that is true at a step is true at all earlier steps."""
         match term:
-            case All(parts) | Some(parts):
+            case And(parts) | Or(parts):
                 return all(map(self.eventual, parts))
-            case Sometime() | Always():
-                return isinstance(term, Sometime)
+            case Eventually() | Globally():
+                return isinstance(term, Eventually)
         return self.lasts(term)
 
     def enduring(self, term: Term) -> bool:
         """Return True if a term that is true at a step is true at all later steps."""
         match term:
-            case All(parts) | Some(parts):
+            case And(parts) | Or(parts):
                 return all(map(self.enduring, parts))
-            case Sometime(part):
+            case Eventually(part):
                 return self.enduring(part)
-            case Always():
+            case Globally():
                 return True
         return self.lasts(term)
 
     def values(self, literal: Literal) -> Values:
         """Return all possible values of a literal's subject."""
         match literal:
-            case Says(signal=signal, values=Reals()):
+            case ValueIn(signal=signal, values=Reals()):
                 return Reals(_FREE, self.misses(signal))
-            case Says(signal=signal, values=Names()):
+            case ValueIn(signal=signal, values=Names()):
                 return Names(frozenset(), True, self.misses(signal))
-            case Says(signal=signal):
+            case ValueIn(signal=signal):
                 return Truths(True, True, self.misses(signal))
-            case Compares(first=first, second=second):
+            case OrderIn(first=first, second=second):
                 return Orders(True, True, True, self.misses(first) or self.misses(second))
-            case HowOften():
+            case CountIn():
                 return _COUNTS
-            case Own():
+            case Opaque():
                 return Truths(True, True, False)
 
     def literal(self, literal: Literal, values: Values | None = None) -> Term:
@@ -135,14 +135,14 @@ class Possible:
     def negated(self, term: Term) -> Term:
         """Return the negation of a term."""
         match term:
-            case All(parts):
-                return Some(tuple(map(self.negated, parts)))
-            case Some(parts):
-                return All(tuple(map(self.negated, parts)))
-            case Sometime(part):
-                return Always(self.negated(part))
-            case Always(part):
-                return Sometime(self.negated(part))
+            case And(parts):
+                return Or(tuple(map(self.negated, parts)))
+            case Or(parts):
+                return And(tuple(map(self.negated, parts)))
+            case Eventually(part):
+                return Globally(self.negated(part))
+            case Globally(part):
+                return Eventually(self.negated(part))
         return with_values(term, _whole(term, ~values_of(term) & self.values(term)))
 
 
@@ -158,27 +158,27 @@ def _traits(signal: Expression) -> Makes:
 
 # ---- Flat lists: terms joined by "and" or "or", with one literal for each subject.
 
-Kind: TypeAlias = type[All] | type[Some]
+Kind: TypeAlias = type[And] | type[Or]
 
 
-def joined(kind: Kind, parts: Iterable[Term], possible: Possible) -> Term:
+def joined(kind: Kind, parts: Iterable[Term], domains: Domains) -> Term:
     """Join parts into one flat list without duplicates, with literals on one subject merged; unwrap a single part."""
-    decisive = FALSE if kind is All else TRUE
+    decisive = FALSE if kind is And else TRUE
     found: dict[Hashable, Term] = {}
     for part in _flat(kind, parts):
-        place: Hashable = part if isinstance(part, All | Some | Sometime | Always) else subject(part)
-        found[place] = _merged(kind, found[place], part, possible) if place in found else part
+        place: Hashable = part if isinstance(part, And | Or | Eventually | Globally) else subject(part)
+        found[place] = _merged(kind, found[place], part, domains) if place in found else part
         if found[place] == decisive:
             return decisive
     return next(iter(found.values())) if len(found) == 1 else kind(tuple(found.values()))
 
 
-def _merged(kind: Kind, first: Term, second: Term, possible: Possible) -> Term:
+def _merged(kind: Kind, first: Term, second: Term, domains: Domains) -> Term:
     """Merge two equal parts of a list, or two literals on one subject."""
-    if isinstance(first, All | Some | Sometime | Always) or isinstance(second, All | Some | Sometime | Always):
+    if isinstance(first, And | Or | Eventually | Globally) or isinstance(second, And | Or | Eventually | Globally):
         return first
     mine, yours = values_of(first), values_of(second)
-    return possible.literal(first, mine & yours if kind is All else mine | yours)
+    return domains.literal(first, mine & yours if kind is And else mine | yours)
 
 
 def _flat(kind: Kind, parts: Iterable[Term]) -> Iterable[Term]:
