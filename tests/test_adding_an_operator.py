@@ -16,7 +16,7 @@ from telltree import Formula, Grammar, Panel
 from telltree.engine import truth_of
 from telltree.engine.signals import SIGNALS
 from telltree.engine.three_valued import BOUNDS, THERE, by_operands, like_operands
-from telltree.english.normal_form import APART, kept_whole
+from telltree.english.normal_form import CONVERSIONS, opaque
 from telltree.english.phrases import PHRASES, Phrase
 from telltree.errors import GrammarError, OperatorError
 from telltree.explain import decisive_steps, english
@@ -99,7 +99,7 @@ WITHIN = Toy(
     ),
     (
         (BOUNDS, by_operands),
-        (APART, kept_whole),
+        (CONVERSIONS, opaque),
         (CLAIMS, opaque),
         (PHRASES, Phrase("it comes within {k} that {0}")),
         (SQL, within_sql),
@@ -120,7 +120,7 @@ AFTER = Toy(
     ),
     (
         (BOUNDS, by_operands),
-        (APART, kept_whole),
+        (CONVERSIONS, opaque),
         (CLAIMS, opaque),
         (PHRASES, Phrase("it holds after {d} that {0}")),
         (SQL, Refused("which is not asked for it")),

@@ -12,7 +12,7 @@ from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, 
 
 from telltree.english import term_of
 from telltree.english.read import read
-from telltree.english.say import spoken
+from telltree.english.say import text_with_quotations
 from telltree.english.terms import (
     FALSE,
     TRUE,
@@ -107,7 +107,7 @@ def timed(record, step):
 
 def read_back(term, schema, step, missing):
     """What is said of a term, and the expression that is read from it."""
-    sentence, meant = spoken(term, schema, step=step, missing=missing)
+    sentence, meant = text_with_quotations(term, schema, step=step, missing=missing)
     assert sentence.isprintable()
     assert "[" not in sentence
     quoted = meant if "“" in sentence else ()

@@ -8,7 +8,7 @@ from telltree.english import term_of
 from telltree.english.domains import Domains
 from telltree.english.normal_form import same
 from telltree.english.read import read, read_term
-from telltree.english.say import quotations, say, spoken
+from telltree.english.say import quotations, say, text_with_quotations
 from telltree.english.terms import And
 from telltree.english.vocabulary import static_columns
 from telltree.errors import DataError, SettingsError, SpeechError
@@ -82,7 +82,7 @@ FUNCTIONS = (turns, half, so_far, careless)
 def said(text, schema=SCHEMA, missing=(), step=None):
     """What is said of a formula, once it is known that this is read as the same."""
     term = term_of(Formula.parse(text, schema, functions=FUNCTIONS).expression, missing)
-    sentence, quoted = spoken(term, schema, step=step, missing=missing)
+    sentence, quoted = text_with_quotations(term, schema, step=step, missing=missing)
     found = read_term(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
     assert same(found, term, Domains(missing, static_columns(schema))), sentence
     return sentence

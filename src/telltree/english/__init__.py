@@ -1,9 +1,9 @@
 """Formulas to English and back: normal form, wording, and a parser for sentences."""
 
 from telltree.english.cost import cost
-from telltree.english.normal_form import plain, question, term_of
+from telltree.english.normal_form import plain, simpler_side, term_of
 from telltree.english.read import read
-from telltree.english.say import conditions, name_of, quotations, say, spoken, words_in
+from telltree.english.say import conditions, quotations, say, signal_name, text_with_quotations, word_count
 from telltree.english.words import repeats
 from telltree.english.write import expression_of
 
@@ -11,14 +11,14 @@ __all__ = [
     "conditions",
     "cost",
     "expression_of",
-    "name_of",
     "plain",
-    "question",
     "quotations",
     "read",
     "repeats",
     "say",
-    "spoken",
+    "signal_name",
+    "simpler_side",
     "term_of",
-    "words_in",
+    "text_with_quotations",
+    "word_count",
 ]

@@ -7,8 +7,8 @@ from functools import reduce
 
 from telltree.english.domains import Domains
 from telltree.english.durations import suited, unit_words
-from telltree.english.normal_form import taken_apart
-from telltree.english.nouns import Nouns
+from telltree.english.normal_form import direct_term
+from telltree.english.nouns import SignalWriter
 from telltree.english.phrases import EXTREMES, is_rise
 from telltree.english.terms import (
     Interval,
@@ -24,7 +24,7 @@ from telltree.english.terms import (
     of_length,
 )
 from telltree.english.vocabulary import SHARED_VERBS, Scale, is_clause, scales
-from telltree.english.when import When, of_clock
+from telltree.english.when import PositionWriter, of_clock
 from telltree.english.words import (
     ALONE,
     OR_AT_THE_START,
@@ -65,8 +65,8 @@ def amounts(values: Reals, unit: str) -> list[str]:
     hole = _point_left_out(values.intervals)
     if hole is not None:
         return [f"other than {number_words(hole)}{unit}", *missing]
-    said = [_between(interval, "") for interval in values.intervals[:-1]]  # only the last constant has the unit
-    return [*said, *(_between(interval, unit) for interval in values.intervals[-1:]), *missing]
+    first = [_between(interval, "") for interval in values.intervals[:-1]]  # only the last constant has the unit
+    return [*first, *(_between(interval, unit) for interval in values.intervals[-1:]), *missing]
 
 
 def _between(interval: Interval, unit: str) -> str:
@@ -210,11 +210,11 @@ class Wording:
 
 
 @dataclass(frozen=True, slots=True)
-class Literals:
-    """Writes literals as clauses, with `nouns` for their signals."""
+class ClauseWriter:
+    """Writes literals as clauses, with `signals` for their signals."""
 
-    nouns: Nouns
-    wary: bool = False
+    signals: SignalWriter
+    explicit: bool = False
     """Write lists of predicates of one signal without commas."""
     domains: Domains = field(default_factory=Domains)
 
@@ -235,15 +235,15 @@ class Literals:
                 return self._own(literal, of_record)
 
     def _truth(self, literal: ValueIn, closed: bool) -> Wording:
-        values, column = literal.values, self.nouns.column(literal.signal)
+        values, column = literal.values, self.signals.column(literal.signal)
         assert isinstance(values, Truths)
         if not is_clause(column):
-            subject = self.nouns.part(literal.signal)
+            subject = self.signals.part(literal.signal)
             if values == Truths(False, True, True):
                 return Wording(Clause(subject, "is", "not true"), 1)
             known = [] if values.true and values.false else ["true"] * values.true + ["false"] * values.false
-            said = [*known, *["missing"] * values.missing] or ["known"]
-            return Wording(Clause(subject, "is", self._one_of(said, closed)), joined=len(said) > 1)
+            predicates = [*known, *["missing"] * values.missing] or ["known"]
+            return Wording(Clause(subject, "is", self._one_of(predicates, closed)), joined=len(predicates) > 1)
         if values.true == values.false:
             fact = self._fact(column, True)
             return Wording(Clause("it", "is", f"{'known' if values.true else 'unknown'} whether {fact.clause}"))
@@ -253,10 +253,10 @@ class Literals:
 
     def _fact(self, column: Column, true: bool) -> Wording:
         """Write that a Boolean column is true, or false."""
-        vocabulary, careful = self.nouns.vocabulary, self.nouns.careful
-        clause = vocabulary.clause(column, true, careful)
+        vocabulary, quote_all = self.signals.vocabulary, self.signals.quote_all
+        clause = vocabulary.clause(column, true, quote_all)
         if clause is None:
-            return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
+            return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, quote_all)}"), 1)
         words = str(clause).strip("“”")
         straight = words == column.negated and _DENIALS.isdisjoint(words.split())
         return Wording(clause, 0 if true or straight else 1)
@@ -264,12 +264,14 @@ class Literals:
     def _value(self, literal: ValueIn, closed: bool) -> Wording:
         signal, values = literal.signal, literal.values
         if isinstance(values, Names):
-            names = [bare_or_quoted(n, self.nouns.careful, numbers=True) for n in self._in_order(signal, values.names)]
-            said = self._categories(names, values)
-            return self._is(signal, said, closed, negations=int(values.others and bool(names)))
+            names = [
+                bare_or_quoted(n, self.signals.quote_all, numbers=True) for n in self._in_order(signal, values.names)
+            ]
+            predicates = self._categories(names, values)
+            return self._is(signal, predicates, closed, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
         if self._speaks_of_time(literal):
-            words = self.when.has if of_length(literal) else self.when.passed
+            words = self.positions.has if of_length(literal) else self.positions.passed
             return Wording(Clause("", "", words(literal, closed)), joined=True)
         return (
             self._in_particular(signal, values)
@@ -285,28 +287,28 @@ class Literals:
             return self._moved(signal, values) or self._apart(signal, values)
         words = {CHANGE: self._changed, DISTANCE: self._alike, LATEST: self._at_the_last}
         words |= dict.fromkeys(EXTREMES, self._reached)
-        if not isinstance(signal.head, Operator) or signal.head not in words or self.nouns.careful:
+        if not isinstance(signal.head, Operator) or signal.head not in words or self.signals.quote_all:
             return None
         return words[signal.head](signal, values)
 
     def _amounts(self, signal: Expression, values: Reals) -> list[str]:
         """Write a set of numbers as predicates, times in a suitable unit."""
-        if signal.head not in TIMES or self.nouns.careful or not self.nouns.steps.unit:
+        if signal.head not in TIMES or self.signals.quote_all or not self.signals.steps.unit:
             return amounts(values, self._unit(signal))
         ends = [end for i in values.intervals for end in (i.low, i.high)]
-        numbers, unit = suited(ends, self.nouns.steps.unit)
+        numbers, unit = suited(ends, self.signals.steps.unit)
         scaled = dict(zip(ends, numbers, strict=True))
         intervals = tuple(replace(i, low=scaled[i.low], high=scaled[i.high]) for i in values.intervals)
-        unit = self._unit(signal) if unit == self.nouns.steps.unit else f" {unit_words(unit, one=False)}"
+        unit = self._unit(signal) if unit == self.signals.steps.unit else f" {unit_words(unit, one=False)}"
         return amounts(Reals(intervals, values.missing), unit)
 
     @property
-    def when(self) -> When:
+    def positions(self) -> PositionWriter:
         """Writer of positions in the record."""
-        return When(self.nouns.steps)
+        return PositionWriter(self.signals.steps)
 
     def _speaks_of_time(self, literal: ValueIn) -> bool:
-        return (of_clock(literal) or of_length(literal)) and not self.nouns.careful
+        return (of_clock(literal) or of_length(literal)) and not self.signals.quote_all
 
     def _changed(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a change as a comparison with the earlier value, or near the start with the first value."""
@@ -316,14 +318,14 @@ class Literals:
         predicate = relation or distance(values, self._unit(signal))
         if predicate is None:
             return None
-        steps = self.nouns.parameter(signal, CHANGE.parameters[0])
+        steps = self.signals.parameter(signal, CHANGE.parameters[0])
         earlier = f"its value {steps} earlier {OR_AT_THE_START}"
-        return Wording(Clause(self.nouns.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
+        return Wording(Clause(self.signals.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
 
     def _moved(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a distance from the extreme of the last steps as a rise or fall within these steps."""
         risen = is_rise(signal)
-        if risen is None or self.nouns.careful:
+        if risen is None or self.signals.quote_all:
             return None
         if values.missing:
             return _denied(self._moved(signal, ~values))
@@ -332,8 +334,8 @@ class Literals:
         if by is None:
             return None
         subject, over = (
-            self.nouns.noun(extreme.args[0]),
-            f"{by} within {self.nouns.steps.window(extreme.parameter('b'), self.nouns.careful)}".lstrip(),
+            self.signals.noun(extreme.args[0]),
+            f"{by} within {self.signals.steps.window(extreme.parameter('b'), self.signals.quote_all)}".lstrip(),
         )
         return Wording(
             Clause(subject, "has", f"{'risen' if rises else 'fallen'} {over}"),
@@ -346,10 +348,10 @@ class Literals:
             return None
         value, event = signal.args
         inside = replace(values, missing=values.missing and self.domains.misses(value))
-        said = self.wording(ValueIn(value, inside), closed=True)
+        clause = self.wording(ValueIn(value, inside), closed=True)
         if_any = " if there is one," * values.missing
-        words = f"at the last step so far at which {self.nouns.says(event)},{if_any} {said}"
-        return Wording(Clause("", "", words), said.negations)
+        words = f"at the last step so far at which {self.signals.write_condition(event)},{if_any} {clause}"
+        return Wording(Clause("", "", words), clause.negations)
 
     def _reached(self, signal: Expression, values: Reals) -> Wording | None:
         """Write when a signal first reaches its minimum or maximum."""
@@ -358,8 +360,8 @@ class Literals:
         if len(values.intervals) != 1:
             return None
         assert isinstance(signal.head, Operator)
-        when = f"{EXTREMES[signal.head]} {self.when.after_start(values.intervals[0])}"
-        return Wording(Clause(self.nouns.noun(signal.args[0]), "first reaches", when))
+        when = f"{EXTREMES[signal.head]} {self.positions.after_start(values.intervals[0])}"
+        return Wording(Clause(self.signals.noun(signal.args[0]), "first reaches", when))
 
     def _alike(self, signal: Expression, values: Reals) -> Wording | None:
         """Write an upper bound on the distance from a shapelet as likeness; missing values are unlike any shapelet."""
@@ -370,7 +372,7 @@ class Literals:
         if bound is None or interval.with_high:
             return None
         subject, like = (
-            f"the last {len(signal.shape.values)} values of {self.nouns.noun(signal.args[0])} so far",
+            f"the last {len(signal.shape.values)} values of {self.signals.noun(signal.args[0])} so far",
             f"like {shape_words(signal.shape)} within a distance of {number_words(bound)}",
         )
         if values.missing:
@@ -378,24 +380,26 @@ class Literals:
         return Wording(Clause(subject, "look", like))
 
     def _unit(self, *signals: Expression) -> str:
-        unit = self.nouns.unit(*signals)
-        return f" {bare_or_quoted(unit, self.nouns.careful)}" if unit else ""
+        unit = self.signals.unit(*signals)
+        return f" {bare_or_quoted(unit, self.signals.quote_all)}" if unit else ""
 
-    def _is(self, signal: Expression, said: list[str], closed: bool, negations: int = 0) -> Wording:
-        clause = Clause(self.nouns.noun(signal), "is", self._one_of(said, closed))
-        negations += said[0].startswith("other than") + (signal.head is CHANGE)  # that it never is more reads better
-        return Wording(clause, negations, joined=len(said) > 1)
+    def _is(self, signal: Expression, predicates: list[str], closed: bool, negations: int = 0) -> Wording:
+        clause = Clause(self.signals.noun(signal), "is", self._one_of(predicates, closed))
+        negations += predicates[0].startswith("other than") + (
+            signal.head is CHANGE
+        )  # that it never is more reads better
+        return Wording(clause, negations, joined=len(predicates) > 1)
 
-    def _one_of(self, said: list[str], closed: bool) -> str:
+    def _one_of(self, predicates: list[str], closed: bool) -> str:
         """Join predicates by "or"."""
-        if len(said) == 1:
-            return said[0]
-        return "either " * closed + self._list(said, "or", closed)
+        if len(predicates) == 1:
+            return predicates[0]
+        return "either " * closed + self._list(predicates, "or", closed)
 
-    def _list(self, said: list[str], joint: str, closed: bool = False) -> str:
+    def _list(self, items: list[str], joint: str, closed: bool = False) -> str:
         """Join words, with commas unless the parser might misread them, such as before a quotation."""
-        commas = closed or not (self.wary or any("“" in words for words in said))
-        return f" {joint} ".join([", ".join(said[:-1]), said[-1]] if commas else said)
+        commas = closed or not (self.explicit or any("“" in words for words in items))
+        return f" {joint} ".join([", ".join(items[:-1]), items[-1]] if commas else items)
 
     def _categories(self, names: list[str], values: Names) -> list[str]:
         missing = ["missing"] * values.missing
@@ -407,18 +411,23 @@ class Literals:
 
     def _scaled(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a bound in the column's own words for high and low, or return None if it has none."""
-        if self.nouns.careful or not isinstance(signal.head, Attribute) or values.missing or len(values.intervals) != 1:
+        if (
+            self.signals.quote_all
+            or not isinstance(signal.head, Attribute)
+            or values.missing
+            or len(values.intervals) != 1
+        ):
             return None
-        column, interval = self.nouns.column(signal), values.intervals[0]
+        column, interval = self.signals.column(signal), values.intervals[0]
         high, low = only_above(interval), only_below(interval)
         constant = high if high is not None else low
         words = column.high if high is not None else column.low
         if constant is None or words is None:
             return None
-        number = self.nouns.number(constant, column.unit)
+        number = self.signals.number(constant, column.unit)
         if "{" not in words:
-            return Wording(Clause(self.nouns.noun(signal), "is", f"{words} {number}"))
-        usable = column.name not in self.nouns.vocabulary.called and any(
+            return Wording(Clause(self.signals.noun(signal), "is", f"{words} {number}"))
+        usable = column.name not in self.signals.vocabulary.called and any(
             scale == Scale(column, high is not None, scale.after) for scale, _ in scales(column)
         )
         return Wording(Clause("", "", words.replace("{0}", number))) if usable else None
@@ -436,13 +445,13 @@ class Literals:
         predicate = distance(values, self._unit(one, other))
         if predicate is None:
             return None
-        return Wording(Clause(self.nouns.part(one), "is", f"{predicate} {self.nouns.part(other)}"))
+        return Wording(Clause(self.signals.part(one), "is", f"{predicate} {self.signals.part(other)}"))
 
     def _order(self, literal: OrderIn) -> Wording:
         orders, first, second = literal.orders, literal.first, literal.second
         sides = (orders.less, orders.equal, orders.greater)
         if all(sides) or not any(sides):
-            subjects, joint = (self.nouns.noun(first), self.nouns.noun(second)), "and" if any(sides) else "or"
+            subjects, joint = (self.signals.noun(first), self.signals.noun(second)), "and" if any(sides) else "or"
             clause = Clause(f" {joint} ".join(subjects), *(("are", "known") if any(sides) else ("is", "missing")))
             return Wording(clause, joined=True)
         if orders.missing:
@@ -451,49 +460,51 @@ class Literals:
             first, second, sides = second, first, sides[::-1]
         words = (_ALIKE if first.type is Type.CATEGORICAL_VECTOR else _SIDES)[sides]
         negations = int(words in ("unequal to", "different from"))
-        return Wording(Clause(self.nouns.noun(first), "is", f"{words} {self.nouns.noun(second)}"), negations)
+        return Wording(Clause(self.signals.noun(first), "is", f"{words} {self.signals.noun(second)}"), negations)
 
     def _own(self, literal: Opaque, of_record: bool) -> Wording:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
             counted = how_many(literal)
-            if counted is not None and not self.nouns.careful:
-                return self._stretches(*counted, named=next(a.head.value for a in e.args if isinstance(a.head, Number)))
+            if counted is not None and not self.signals.quote_all:
+                return self._stretches(
+                    *counted, preferred=next(a.head.value for a in e.args if isinstance(a.head, Number))
+                )
             assert isinstance(e.head, Operator)
             turned = isinstance(e.args[0].head, Number)
             subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
             relation = MIRRORED[e.head.name] if turned else e.head.name
             clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
         elif e.english is not None:
-            clause = Clause("", "", self.nouns.quotation(e))
+            clause = Clause("", "", self.signals.quotation(e))
         else:
-            denied = self.nouns.denied(e, of_record)
+            denied = self.signals.denied(e, of_record)
             if denied is not None and not literal.holds:
                 return Wording(Clause("", "", denied), 1)
-            clause = Clause("", "", self.nouns.whole(e, of_record))
+            clause = Clause("", "", self.signals.whole(e, of_record))
             if denied is not None and e.head in (RISE, FALL):
                 return Wording(clause, never=denied.replace("does not change", "never changes"))
         return Wording(clause) if literal.holds else Wording(Clause("it", "is", f"not so that {clause}"), 1)
 
-    def _stretches(self, count: Expression, numbers: Reals, named: float) -> Wording:
+    def _stretches(self, count: Expression, numbers: Reals, preferred: float) -> Wording:
         """Write in how many stretches the operand is true, or for how many steps in a row."""
-        steps, simple = self.nouns.steps, self._simple(count.args[0])
+        steps, simple = self.signals.steps, self._simple(count.args[0])
         if count.head is EPISODES:
-            often = steps.stretches(numbers, named)
-            words = f"{often}, {self.nouns.says(count.args[0])}" if simple is None else f"{simple} {often}"
+            often = steps.stretches(numbers, preferred)
+            words = f"{often}, {self.signals.write_condition(count.args[0])}" if simple is None else f"{simple} {often}"
             return Wording(Clause("", "", words))
-        never, long = steps.in_a_row(numbers, named)
+        never, long = steps.in_a_row(numbers, preferred)
         if simple is not None and simple.verb == "is" and not long.endswith("at the longest"):
             return Wording(Clause(simple.subject, "never stays" if never else "stays", f"{simple.predicate} {long}"))
-        words = self.nouns.says(count.args[0])
+        words = self.signals.write_condition(count.args[0])
         if never:
             return Wording(Clause("it", "is", f"never so {long} that {words}"), 1)
         return Wording(Clause("", "", f"{long}, {words}"))
 
     def _simple(self, e: Expression) -> Clause | None:
         """Return the clause of a condition if a count may follow it, because it has no "or" or "not"; else None."""
-        term = taken_apart(e, self.domains)
-        if self.wary or not isinstance(term, ValueIn | OrderIn):
+        term = direct_term(e, self.domains)
+        if self.explicit or not isinstance(term, ValueIn | OrderIn):
             return None
         wording = self.wording(term)
         plain = wording.clause.verb and wording.clause.subject != "it" and not wording.joined and not wording.negations
@@ -503,11 +514,11 @@ class Literals:
         return e.type in (Type.COUNT, Type.REAL)
 
     def _count(self, e: Expression) -> str:
-        return number_words(e.head.value) if isinstance(e.head, Number) else self.nouns.noun(e)
+        return number_words(e.head.value) if isinstance(e.head, Number) else self.signals.noun(e)
 
     def _in_order(self, signal: Expression, names: frozenset[str]) -> list[str]:
         """Sort categories in the order of their column, then of their text."""
-        column = self.nouns.column(signal)
+        column = self.signals.column(signal)
         places = {name: i for i, name in enumerate(column.levels)} if column.type is ColumnType.CATEGORICAL else {}
         return sorted(names, key=lambda name: (places.get(name, len(places)), name))
 
@@ -549,7 +560,7 @@ class WeighedText:
     """Terms that must occur for the sentence not to be vacuous: A in "whenever A, B"."""
 
     def __add__(self, other: "WeighedText | str") -> "WeighedText":
-        more = other if isinstance(other, WeighedText) else said(other)
+        more = other if isinstance(other, WeighedText) else weighed(other)
         text = f"{self.text} {more.text}" if self.text else more.text
         return WeighedText(text, self.cost + more.cost, conditions=(*self.conditions, *more.conditions))
 
@@ -558,7 +569,7 @@ class WeighedText:
         return replace(self, text=self.text + mark)
 
 
-def said(text: str, more: int = 0) -> WeighedText:
+def weighed(text: str, more: int = 0) -> WeighedText:
     """Weigh a text, with a cost beyond the number of its words."""
     return WeighedText(text, len(text.split()) + more)
 
@@ -581,9 +592,9 @@ def _with_shared_adverbs(sentences: list[WeighedText]) -> list[WeighedText]:
 
 def _one_adverb(alike: list[tuple[WeighedText, Clause]]) -> WeighedText:
     sentence, clause = alike[0]
-    predicates = [said(clause.predicate) for _, clause in alike]
+    predicates = [weighed(clause.predicate) for _, clause in alike]
     joint = "or" if sentence.adverb == "never" else "and"
-    return said(f"{clause.opening} {sentence.adverb}") + listed(predicates, joint)
+    return weighed(f"{clause.opening} {sentence.adverb}") + listed(predicates, joint)
 
 
 def _with_shared_rules(sentences: list[WeighedText]) -> list[WeighedText]:
@@ -600,7 +611,7 @@ def _with_shared_rules(sentences: list[WeighedText]) -> list[WeighedText]:
 def _one_rule(rules: list[tuple[WeighedText, Clause]]) -> WeighedText:
     parts = [f"{clause.predicate} whenever {sentence.given}" for sentence, clause in rules]
     given = tuple(condition for sentence, _ in rules for condition in sentence.conditions)
-    return replace(said(f"{rules[0][1].subject} is {', and '.join(parts)}"), conditions=given)
+    return replace(weighed(f"{rules[0][1].subject} is {', and '.join(parts)}"), conditions=given)
 
 
 def gathered(sentences: list[WeighedText]) -> list[WeighedText]:
@@ -610,14 +621,14 @@ def gathered(sentences: list[WeighedText]) -> list[WeighedText]:
         return sentences
     verbless = [point.about.verbless if point.about is not None else None for point in points]
     if all(verbless):
-        bare = [said(text) for text in verbless if text]
+        bare = [weighed(text) for text in verbless if text]
     else:
         bare = [
             replace(point, text=point.text.removeprefix(_POINT), cost=point.cost - len(_POINT.split()), about=None)
             for point in points
         ]
     rest = [sentence for sentence in sentences if sentence not in points]
-    return [*rest, said("each at some point:") + bare[0], *bare[1:]]
+    return [*rest, weighed("each at some point:") + bare[0], *bare[1:]]
 
 
 def all_true(sentences: list[WeighedText]) -> WeighedText:

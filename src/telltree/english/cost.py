@@ -48,15 +48,15 @@ def _cost(term: Term, opposite: bool = False, listed: bool = False, under: bool 
             return 2 + NESTED * under + _cost(part, opposite, under=True)
         case Eventually(part) | Globally(part):
             always = isinstance(term, Eventually) == opposite
-            said = (_always_cost if always and not under else _cost)(part, opposite, under=True)
-            return 1 + NESTED * under + said + (always and isinstance(part, And if opposite else Or))
+            inside = (_always_cost if always and not under else _cost)(part, opposite, under=True)
+            return 1 + NESTED * under + inside + (always and isinstance(part, And if opposite else Or))
         case CountIn(part=part, times=times):
-            asked = (~times).whole if opposite else times
-            often = NEGATION if asked == _NEVER else FURTHER * (_bounds(asked, 0.0) - 1)
+            allowed = (~times).whole if opposite else times
+            often = NEGATION if allowed == _NEVER else FURTHER * (_bounds(allowed, 0.0) - 1)
             return 1 + often + NESTED * under + _cost(part, under=True)
         case Opaque():
-            said_so = with_values(term, ~values_of(term)) if opposite else term
-            return 1 + NEGATION * (isinstance(said_so, Opaque) and not said_so.holds)
+            literal = with_values(term, ~values_of(term)) if opposite else term
+            return 1 + NEGATION * (isinstance(literal, Opaque) and not literal.holds)
     return min(map(values_cost, _opposites(term))) if opposite else values_cost(values_of(term))
 
 

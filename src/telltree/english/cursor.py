@@ -13,11 +13,11 @@ from telltree.english.words import (
     Numeral,
     Token,
     TokenKind,
-    named,
     numeral,
     openings,
     stands_bare,
     thousands,
+    unit_named,
 )
 from telltree.errors import SpeechError
 from telltree.logic import Expression
@@ -115,8 +115,8 @@ class Cursor:
         """Skip the only one of these texts that comes next in other capitals, and return it."""
         for length in range(1 if self.sees_quotation() else 8, 0, -1):
             there = self.tokens[self.at : self.at + length]
-            said = " ".join(token.text for token in there).casefold()
-            found = [words for words in choices if words.casefold() == said] if said else []
+            text = " ".join(token.text for token in there).casefold()
+            found = [words for words in choices if words.casefold() == text] if text else []
             if len(found) == 1:
                 self.at += length
                 return found[0]
@@ -194,18 +194,22 @@ class Cursor:
         """Skip one of these units, as written or by another name, and return it."""
         known = [unit for unit in units if unit]
         found = self.take_longest(known)
-        if found is None and self.next.kind is TokenKind.WORD and (meant := named(self.next.text, known)) is not None:
+        if (
+            found is None
+            and self.next.kind is TokenKind.WORD
+            and (meant := unit_named(self.next.text, known)) is not None
+        ):
             self.at += 1
             return meant
         return found
 
     def unit_ahead(self, units: Collection[str]) -> str:
         """Return the unit of a range, which stands after its last number: "between 3 and 5 min"."""
-        begun, unit, found = self.at, self.unit, ""
+        start, unit, found = self.at, self.unit, ""
         while not found and (self.take(*_IN_RANGES) is not None or self.take_number(units) is not None):
             found = self.unit if self.unit else ""
             self.unit = ""
-        self.at, self.unit = begun, unit
+        self.at, self.unit = start, unit
         return found
 
     @contextmanager

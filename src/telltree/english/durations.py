@@ -26,11 +26,11 @@ def convertible(unit: str) -> tuple[str, ...]:
     return (unit, *(other for other in UNITS if other != unit)) if unit in UNITS else (unit,) if unit else ()
 
 
-def converted(amount: float, said: str, unit: str) -> float:
+def converted(amount: float, given: str, unit: str) -> float:
     """Convert an amount from one unit to another, exactly but for one rounding."""
-    if said == unit or amount - amount:
+    if given == unit or amount - amount:
         return amount
-    return float(Decimal(repr(amount)) * _SIZES[said] / _SIZES[unit])
+    return float(Decimal(repr(amount)) * _SIZES[given] / _SIZES[unit])
 
 
 def suited(amounts: Sequence[float], unit: str) -> tuple[list[float], str]:
@@ -109,55 +109,57 @@ class Steps:
         """Convert a number in one unit to an amount of time in the steps' own unit."""
         return converted(number, unit if unit in self.units else self.unit, self.unit)
 
-    def told(self, amounts: Sequence[float], careful: bool = False) -> tuple[dict[float, str], Callable[[bool], str]]:
+    def in_words(
+        self, amounts: Sequence[float], quote_all: bool = False
+    ) -> tuple[dict[float, str], Callable[[bool], str]]:
         """Return words for amounts of time, all in one unit, and for that unit, in the singular or the plural."""
-        numbers, unit = (amounts, self.unit) if careful else suited(amounts, self.unit)
+        numbers, unit = (amounts, self.unit) if quote_all else suited(amounts, self.unit)
 
         def named(one: bool) -> str:
-            if unit != self.unit or (unit == "d" and not careful):
+            if unit != self.unit or (unit == "d" and not quote_all):
                 return unit_words(unit, one)
             if unit:
-                return bare_or_quoted(unit, careful)
+                return bare_or_quoted(unit, quote_all)
             if not self.timed:
                 return "step" if one else "steps"
-            return f"{'unit' if one else 'units'} of {bare_or_quoted(self.clock, careful)}"
+            return f"{'unit' if one else 'units'} of {bare_or_quoted(self.clock, quote_all)}"
 
         return dict(zip(amounts, map(number_words, numbers), strict=True)), named
 
-    def says(self, times: Reals, careful: bool) -> str:
+    def in_all(self, times: Reals, quote_all: bool) -> str:
         """Return the words before the counted clause: "for more than 16 s in all,"."""
         if self.period is None:
-            return f"{self._at(_ranges(times, number_words, timed=False))} in all,"
-        said, unit = self._in_unit(lambda amount: _ranges(times, amount, timed=True), careful)
-        return f"for {said} {unit} in all,"
+            return f"{self._at(_step_ranges(times, number_words, timed=False))} in all,"
+        ranges, unit = self._in_unit(lambda amount: _step_ranges(times, amount, timed=True), quote_all)
+        return f"for {ranges} {unit} in all,"
 
     def behind(self, times: Reals) -> str | None:
         """Return the words after the counted clause: "at more than 3 steps"; None if no shorter than `says`."""
-        return self._at(_ranges(times, number_words, timed=False)) if self.period is None else None
+        return self._at(_step_ranges(times, number_words, timed=False)) if self.period is None else None
 
-    def stretches(self, numbers: Reals, named: float) -> str:
-        """Write a number of stretches: "in 3 or more separate stretches"; `named` is the bound to prefer."""
-        said = _ranges(numbers, number_words, timed=False, named=named)
-        return f"in {said} stretch" if said.endswith(" 1") else f"in {said} separate stretches"
+    def stretches(self, numbers: Reals, preferred: float) -> str:
+        """Write a number of stretches: "in 3 or more separate stretches"; with the `preferred` bound if possible."""
+        ranges = _step_ranges(numbers, number_words, timed=False, preferred=preferred)
+        return f"in {ranges} stretch" if ranges.endswith(" 1") else f"in {ranges} separate stretches"
 
-    def in_a_row(self, numbers: Reals, named: float) -> tuple[bool, str]:
+    def in_a_row(self, numbers: Reals, preferred: float) -> tuple[bool, str]:
         """Write the length of the longest run: "for more than 3 steps in a row", and True if "never" goes with it.
 
         It is not given as a time: from the first of three steps to the last, two step lengths pass.
         """
-        never, longest, asked = False, " at the longest", numbers
+        never, longest, allowed = False, " at the longest", numbers
         match numbers.intervals:
             case (Interval(low=low, high=math.inf),) if low > 0:
                 longest = ""
             case (Interval(low=0.0, high=high),):
-                never, longest, asked = True, "", Reals((Interval(high + 1),), False)
-        said = _ranges(asked, number_words, timed=False, named=named)
-        return never, f"for {said} {'step' if said.endswith(' 1') else 'steps'} in a row{longest}"
+                never, longest, allowed = True, "", Reals((Interval(high + 1),), False)
+        ranges = _step_ranges(allowed, number_words, timed=False, preferred=preferred)
+        return never, f"for {ranges} {'step' if ranges.endswith(' 1') else 'steps'} in a row{longest}"
 
-    def _at(self, said: str) -> str:
-        return f"at {said} {'step' if said.endswith(' 1') else 'steps'}"
+    def _at(self, ranges: str) -> str:
+        return f"at {ranges} {'step' if ranges.endswith(' 1') else 'steps'}"
 
-    def _in_unit(self, said: Callable[[Callable[[float], str]], str], careful: bool) -> tuple[str, str]:
+    def _in_unit(self, write: Callable[[Callable[[float], str]], str], quote_all: bool) -> tuple[str, str]:
         """Word numbers of steps as times in one unit, and return the words with the unit."""
         amounts: list[float] = []
 
@@ -165,29 +167,29 @@ class Steps:
             amounts.append(self._time(steps))
             return ""
 
-        said(noted)
-        words, unit = self.told(amounts, careful)
-        text = said(lambda steps: words[self._time(steps)])
+        write(noted)
+        words, unit = self.in_words(amounts, quote_all)
+        text = write(lambda steps: words[self._time(steps)])
         return text, unit(is_one(text))
 
     def _time(self, steps: float) -> float:
         return steps if self.period is None else float(f"{steps * self.period:.12g}")
 
-    def window(self, steps: float, careful: bool) -> str:
+    def window(self, steps: float, quote_all: bool) -> str:
         """Write a number of steps as a span of time: "5 s", or "5 steps"."""
         if self._in_time(steps):
-            return " ".join(self._in_unit(lambda amount: amount(steps), careful))
+            return " ".join(self._in_unit(lambda amount: amount(steps), quote_all))
         return f"{number_words(steps)} {'step' if steps == 1 else 'steps'}"
 
-    def span(self, first: float, last: float, careful: bool) -> str:
+    def span(self, first: float, last: float, quote_all: bool) -> str:
         """Write a range of steps: "3 to 6 s", or "exactly 3 s"."""
-        end = self.window(last, careful)
+        end = self.window(last, quote_all)
         if first == last:
             return f"exactly {end}"
         if self._in_time(first) and self._in_time(last):
-            return " ".join(self._in_unit(lambda amount: f"{amount(first)} to {amount(last)}", careful))
+            return " ".join(self._in_unit(lambda amount: f"{amount(first)} to {amount(last)}", quote_all))
         if self._in_time(first) or self._in_time(last):
-            return f"{self.window(first, careful)} to {end}"
+            return f"{self.window(first, quote_all)} to {end}"
         return f"{number_words(first)} to {end}"
 
     def _in_time(self, steps: float) -> bool:
@@ -207,26 +209,26 @@ def is_one(ranges: str) -> bool:
     return ranges.endswith(" 1") or ranges == "1"
 
 
-def _ranges(times: Reals, amount: Callable[[float], str], timed: bool, named: float | None = None) -> str:
+def _step_ranges(times: Reals, amount: Callable[[float], str], timed: bool, preferred: float | None = None) -> str:
     """Write a set of numbers of steps."""
     intervals = times.whole.intervals
     match intervals:
         case (Interval(low=0.0, high=before), Interval(low=after, high=math.inf)) if before + 2 == after:
             return f"other than {amount(before + 1)}"
-    return " or ".join(_range(interval, amount, timed, named) for interval in intervals)
+    return " or ".join(_step_range(interval, amount, timed, preferred) for interval in intervals)
 
 
-def _range(i: Interval, amount: Callable[[float], str], timed: bool, named: float | None) -> str:
-    """Write a range of whole numbers with the bound `named` in it, or else with the rounder bound."""
+def _step_range(i: Interval, amount: Callable[[float], str], timed: bool, preferred: float | None) -> str:
+    """Write a range of whole numbers with the bound `preferred`, or else with the rounder bound."""
     if i.low == i.high:
         return f"exactly {amount(i.low)}"
     if i.low > 0 and i.high < math.inf:
         return f"{amount(i.low)} to {amount(i.high)}"
     if i.high == math.inf:
-        if i.low > 0 and _is_named(i.low - 1, i.low, named):
+        if i.low > 0 and _bound_is_better(i.low - 1, i.low, preferred):
             return f"more than {amount(i.low - 1)}"
         return f"at least {amount(i.low)}" if timed else f"{amount(i.low)} or more"
-    if _is_named(i.high + 1, i.high, named):
+    if _bound_is_better(i.high + 1, i.high, preferred):
         return f"{'less' if timed else 'fewer'} than {amount(i.high + 1)}"
     return f"at most {amount(i.high)}" if timed else f"{amount(i.high)} or fewer"
 
@@ -236,6 +238,6 @@ def roundness(number: float) -> tuple[bool, bool, bool]:
     return number % 10 == 0 and number > 0, number % 5 == 0 and number > 0, number % 2 == 0 and number > 0
 
 
-def _is_named(bound: float, least: float, named: float | None) -> bool:
+def _bound_is_better(bound: float, least: float, preferred: float | None) -> bool:
     """Return True if the excluded bound of a range is the better wording than its least (or greatest) member."""
-    return bound == named if named in (bound, least) else roundness(bound) > roundness(least)
+    return bound == preferred if preferred in (bound, least) else roundness(bound) > roundness(least)

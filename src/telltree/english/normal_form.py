@@ -1,12 +1,12 @@
 """The normal form of formulas, and the formula to show of several equivalent ones."""
 
-from collections.abc import Callable, Container, Hashable, Iterable
+from collections.abc import Callable, Container, Hashable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from telltree.english.cost import cost
 from telltree.english.domains import Domains, Kind, joined
-from telltree.english.simplify import TermsOverTime, simplified
+from telltree.english.simplify import TemporalTerms, simplified
 from telltree.english.terms import (
     And,
     CountIn,
@@ -53,45 +53,34 @@ from telltree.logic.operators import (
 
 # ---- From formulas to the normal form.
 
-_Apart: TypeAlias = Callable[[Expression, Domains, bool], Term]
+_Conversion: TypeAlias = Callable[[Expression, Domains, bool], Term]
 
 
-def term_of(
-    expression: Expression,
-    missing: Container[str] | None = None,
-    *,
-    static: Container[str] = (),
-    settled: Iterable[Expression] = (),
-) -> Term:
+def term_of(expression: Expression, missing: Container[str] | None = None, *, static: Container[str] = ()) -> Term:
     """Return the simplest normal form that is found for a formula or a Boolean vector.
 
-    It is equivalent on every possible record: only columns of `missing` have missing values (None: any may), columns
-    of `static` have one value, and `settled` formulas are true. The term of a formula is evaluated at the first step
-    of a record, that of a Boolean vector at every step.
+    It is equivalent on every possible record: only columns of `missing` have missing values (None: any may), and
+    columns of `static` have one value. The term of a formula is evaluated at the first step of a record, that of a
+    Boolean vector at every step.
     """
     domains = Domains(missing, static)
-    return simplified(
-        taken_apart(expression, domains),
-        domains,
-        [taken_apart(claim, domains) for claim in settled],
-        first=expression.type is Type.BOOLEAN,
-    )
+    return simplified(direct_term(expression, domains), domains, first=expression.type is Type.BOOLEAN)
 
 
-def taken_apart(e: Expression, domains: Domains, truth: bool = True) -> Term:
+def direct_term(e: Expression, domains: Domains, truth: bool = True) -> Term:
     """Convert an expression, or its negation, to a term without simplification, except that lists are flat."""
     if has_own_words(e) and not isinstance(e.head, Attribute):  # a column's phrase may be negated, or take an adverb
         return Opaque(e, truth)
     if isinstance(e.head, Operator) and e.head.joins:
-        return APART[e.head](e, domains, truth)
+        return CONVERSIONS[e.head](e, domains, truth)
     count = counted(e)
-    atom = literal_of(e) if count is None else CountIn(taken_apart(count[0], domains), count[1])
+    atom = literal_of(e) if count is None else CountIn(direct_term(count[0], domains), count[1])
     term = atom if isinstance(atom, And | Or | Eventually | Globally) else domains.literal(atom)
     return term if truth else domains.negated(term)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptWhole:
+class OpaqueConversion:
     """Conversion of an operator that has no term: an opaque literal, worded by the operator's phrase."""
 
     opposite: Operator | None = None
@@ -104,31 +93,31 @@ class KeptWhole:
         return Opaque(Expression(self.opposite, (operand, *e.args[1:])), True)
 
 
-kept_whole = KeptWhole()
+opaque = OpaqueConversion()
 
 
 def _negation(e: Expression, domains: Domains, truth: bool) -> Term:
-    return taken_apart(e.args[0], domains, not truth)
+    return direct_term(e.args[0], domains, not truth)
 
 
-def _over_time(straight: type[Eventually] | type[Globally], opposite: type[Eventually] | type[Globally]) -> _Apart:
+def _over_time(straight: type[Eventually] | type[Globally], opposite: type[Eventually] | type[Globally]) -> _Conversion:
     def apart(e: Expression, domains: Domains, truth: bool) -> Term:
-        return (straight if truth else opposite)(taken_apart(e.args[0], domains, truth))
+        return (straight if truth else opposite)(direct_term(e.args[0], domains, truth))
 
     return apart
 
 
-def _list(straight: Kind, opposite: Kind, turned: bool = False) -> _Apart:
+def _list(straight: Kind, opposite: Kind, turned: bool = False) -> _Conversion:
     """Convert to a list of both operands, the first negated if `turned`; all are negated for the negation."""
 
     def apart(e: Expression, domains: Domains, truth: bool) -> Term:
-        parts = (taken_apart(e.args[0], domains, truth != turned), taken_apart(e.args[1], domains, truth))
+        parts = (direct_term(e.args[0], domains, truth != turned), direct_term(e.args[1], domains, truth))
         return joined(straight if truth else opposite, parts, domains)
 
     return apart
 
 
-APART: Cells[_Apart] = Cells(
+CONVERSIONS: Cells[_Conversion] = Cells(
     "the normal form",
     "english/normal_form.py",
     {
@@ -138,21 +127,21 @@ APART: Cells[_Apart] = Cells(
         AND: _list(And, Or),
         OR: _list(Or, And),
         IMPLIES: _list(Or, And, turned=True),
-        EVENTUALLY_WITHIN: KeptWhole(GLOBALLY_WITHIN),
-        GLOBALLY_WITHIN: KeptWhole(EVENTUALLY_WITHIN),
-        ONCE: KeptWhole(HISTORICALLY),
-        HISTORICALLY: KeptWhole(ONCE),
-        ONCE_WITHIN: KeptWhole(HISTORICALLY_WITHIN),
-        HISTORICALLY_WITHIN: KeptWhole(ONCE_WITHIN),
-        NEXT: kept_whole,
-        PREVIOUS: kept_whole,
-        UNTIL: kept_whole,
-        UNLESS: kept_whole,
-        SINCE: kept_whole,
-        RISE: kept_whole,
-        FALL: kept_whole,
-        BEFORE: kept_whole,
-        BEFORE_WITHIN: kept_whole,
+        EVENTUALLY_WITHIN: OpaqueConversion(GLOBALLY_WITHIN),
+        GLOBALLY_WITHIN: OpaqueConversion(EVENTUALLY_WITHIN),
+        ONCE: OpaqueConversion(HISTORICALLY),
+        HISTORICALLY: OpaqueConversion(ONCE),
+        ONCE_WITHIN: OpaqueConversion(HISTORICALLY_WITHIN),
+        HISTORICALLY_WITHIN: OpaqueConversion(ONCE_WITHIN),
+        NEXT: opaque,
+        PREVIOUS: opaque,
+        UNTIL: opaque,
+        UNLESS: opaque,
+        SINCE: opaque,
+        RISE: opaque,
+        FALL: opaque,
+        BEFORE: opaque,
+        BEFORE_WITHIN: opaque,
     },
     about=lambda operator: operator.joins,
 )
@@ -167,23 +156,23 @@ def same(first: Term, second: Term, domains: Domains) -> bool:
     return _key(first, domains) == _key(second, domains)
 
 
-def settled(term: Term, domains: Domains) -> Term:
+def restricted(term: Term, domains: Domains) -> Term:
     """Restrict literals to possible values, so that those that allow all or none become true or false."""
     match term:
         case And(parts) | Or(parts):
-            return joined(type(term), [settled(part, domains) for part in parts], domains)
+            return joined(type(term), [restricted(part, domains) for part in parts], domains)
         case Eventually(part) | Globally(part):
-            return type(term)(settled(part, domains))
+            return type(term)(restricted(part, domains))
         case CountIn(part=part, times=times):
-            return domains.literal(CountIn(settled(part, domains), times.whole))
+            return domains.literal(CountIn(restricted(part, domains), times.whole))
     return domains.literal(term)
 
 
 def _key(term: Term, domains: Domains) -> Hashable:
     """Return a key that is equal for terms that are alike, by way of a formula and back."""
     witness = Expression(Attribute("", Type.BOOLEAN_VECTOR))
-    formula = expression_of(settled(term, domains), domains.missing, witness)
-    return _unordered(TermsOverTime(domains).settled(taken_apart(formula, domains)), domains)
+    formula = expression_of(restricted(term, domains), domains.missing, witness)
+    return _unordered(TemporalTerms(domains).rebuilt(direct_term(formula, domains)), domains)
 
 
 def _unordered(term: Term, domains: Domains) -> Hashable:  # noqa: PLR0911  one return a kind of term
@@ -211,42 +200,31 @@ def _unordered(term: Term, domains: Domains) -> Hashable:  # noqa: PLR0911  one 
 
 def _operand(e: Expression, domains: Domains) -> Hashable:
     if e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
-        return _key(taken_apart(e, domains), domains)
+        return _key(direct_term(e, domains), domains)
     return (e.head, *(_operand(arg, domains) for arg in e.args))
 
 
 # ---- The formula to show.
 
 
-def plain(
-    formula: Expression,
-    missing: Container[str] | None = None,
-    *,
-    static: Container[str] = (),
-    settled: Iterable[Expression] = (),
-) -> Expression:
+def plain(formula: Expression, missing: Container[str] | None = None, *, static: Container[str] = ()) -> Expression:
     """Return the simplest equivalent formula that is found, by `cost`.
 
-    It is equivalent on every possible record: only columns of `missing` have missing values (None: any may), columns
-    of `static` have one value, and `settled` formulas are true. A formula that is always or never true becomes a
-    tautology or a contradiction about one of its columns.
+    It is equivalent on every possible record: only columns of `missing` have missing values (None: any may), and
+    columns of `static` have one value. A formula that is always or never true becomes a tautology or a contradiction
+    about one of its columns.
     """
-    return _written(term_of(formula, missing, static=static, settled=settled), formula, missing)
+    return _written(term_of(formula, missing, static=static), formula, missing)
 
 
-def question(
-    formula: Expression,
-    missing: Container[str] | None = None,
-    *,
-    static: Container[str] = (),
-    settled: Iterable[Expression] = (),
+def simpler_side(
+    formula: Expression, missing: Container[str] | None = None, *, static: Container[str] = ()
 ) -> tuple[Expression, bool]:
     """Return the formula or its complement, whichever is cheaper, as `plain` has it; and True if it is the complement.
 
     Of equal costs, the one with fewer "always" is chosen, and then the formula itself.
     """
-    opposite, settled = Expression(NOT, (formula,)), list(settled)
-    sides = [term_of(side, missing, static=static, settled=settled) for side in (formula, opposite)]
+    sides = [term_of(side, missing, static=static) for side in (formula, Expression(NOT, (formula,)))]
     best = min(sides, key=lambda term: (cost(term), _always(term)))
     return _written(best, formula, missing), best is sides[1]
 

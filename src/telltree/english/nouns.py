@@ -19,16 +19,16 @@ _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
 
 @dataclass
-class Nouns:
+class SignalWriter:
     """Names signals by a vocabulary. Words that could not be read back are quoted; `sentences` has their meanings."""
 
     vocabulary: Vocabulary
-    careful: bool
-    says: Callable[[Expression], str]
+    quote_all: bool
+    write_condition: Callable[[Expression], str]
     """Writes a Boolean operand."""
     sentences: dict[str, Expression] = field(default_factory=dict)
     steps: Steps = field(default_factory=Steps)
-    wary: bool = False
+    explicit: bool = False
     """Prefer wordings whose end is clear."""
 
     def noun(self, e: Expression) -> str:
@@ -41,7 +41,7 @@ class Nouns:
     def part(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
         """Write a signal as an operand of a larger one."""
         if isinstance(e.head, Attribute):
-            return self.vocabulary.noun(self.column(e), self.careful)
+            return self.vocabulary.noun(self.column(e), self.quote_all)
         if has_own_words(e):
             return self.quotation(e)
         if isinstance(e.head, UserFunction):
@@ -69,22 +69,22 @@ class Nouns:
         """Write an expression by a phrase of its operator."""
         operator = e.head
         assert isinstance(operator, Operator)
-        said = []
-        for piece in pieces(operator, phrase.fitting(e, self.wary)):
+        words = []
+        for piece in pieces(operator, phrase.fitting(e, self.explicit)):
             match piece:
                 case str():
-                    said.append(piece)
+                    words.append(piece)
                 case int():
                     operand = e.args[piece]
-                    said.append(self.says(operand) if _is_truth(operand) else self.part(operand))
+                    words.append(self.write_condition(operand) if _is_truth(operand) else self.part(operand))
                 case Opposite():
-                    said.append(self.says(Expression(NOT, (e.args[piece.operand],))))
+                    words.append(self.write_condition(Expression(NOT, (e.args[piece.operand],))))
                 case Parameter():
-                    said.append(self.parameter(e, piece))
+                    words.append(self.parameter(e, piece))
                 case Span():
                     bounds = e.parameter(piece.first.name), e.parameter(piece.last.name)
-                    said.append(self.steps.span(*bounds, self.careful))
-        return " ".join(said).replace(" ,", ",")
+                    words.append(self.steps.span(*bounds, self.quote_all))
+        return " ".join(words).replace(" ,", ",")
 
     def parameter(self, e: Expression, row: Parameter) -> str:
         """Write a parameter; numbers of steps become times if steps have one length."""
@@ -92,7 +92,7 @@ class Nouns:
             return shape_words(e.shape)
         value = e.parameter(row.name)
         if row.quantity is Quantity.STEPS:
-            return self.steps.window(value, self.careful)
+            return self.steps.window(value, self.quote_all)
         return number_words(value) + (" s" if row.quantity is Quantity.SECONDS else "")
 
     def column(self, e: Expression) -> Column:
@@ -104,12 +104,12 @@ class Nouns:
     def call(self, e: Expression) -> str:
         """Write a call by the function's phrase, in quotes if that is ambiguous."""
         assert isinstance(e.head, UserFunction)
-        call = None if self.careful else self.vocabulary.call(e.head)
+        call = None if self.quote_all else self.vocabulary.call(e.head)
         if call is None:
             return self.quotation(e)
         words = [call.before]
         for arg, piece in zip(e.args, call.pieces, strict=True):
-            words += [self.says(arg) if _is_truth(arg) else self._operand(arg, None), piece]
+            words += [self.write_condition(arg) if _is_truth(arg) else self._operand(arg, None), piece]
         return " ".join(filter(None, words))
 
     def quotation(self, e: Expression) -> str:
@@ -138,7 +138,7 @@ class Nouns:
             return number_words(e.head.value)
         if isinstance(e.head, Level):
             return e.head.name
-        return self.says(e) if _is_truth(e) else self.noun(e)
+        return self.write_condition(e) if _is_truth(e) else self.noun(e)
 
     def own_words(self, columns: Iterable[Expression]) -> tuple[tuple[str, str], ...]:
         """Return a grammar's phrases for columns with the columns' names: for each, the first that no other has."""
@@ -151,7 +151,7 @@ class Nouns:
 
     def number(self, value: float, unit: str | None) -> str:
         """Write a constant with its unit."""
-        return number_words(value) + (f" {bare_or_quoted(unit, self.careful)}" if unit else "")
+        return number_words(value) + (f" {bare_or_quoted(unit, self.quote_all)}" if unit else "")
 
     def unit(self, *signals: Expression) -> str | None:
         """Return the unit of constants that are compared with these signals, if they all have the same."""

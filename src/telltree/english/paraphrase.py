@@ -53,7 +53,8 @@ _MOVES = (
 )
 """Verbs, as they follow "does", and their predicates: to go above is to be above, at some point."""
 _MOVES_OF_ONE = {
-    " ".join([third_person(verb), *side]): said for (verb, *side), said in ((k.split(), v) for k, v in _MOVES.items())
+    " ".join([third_person(verb), *side]): predicate
+    for (verb, *side), predicate in ((words.split(), predicate) for words, predicate in _MOVES.items())
 }
 _STAYS = ("stay", "remain")
 _OPPOSITE = {"above": "at most", "below": "at least", "at least": "below", "exactly": "other than"}
@@ -76,12 +77,12 @@ _MEASURES = ("by", "for", "at", "in")
 _ENDS = ("while", "and", "or", "whenever")
 
 
-def named(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
+def respelled(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
     """Correct only the capitals of a user's words, and drop the final punctuation.
 
     So telltree's own sentences, as questions or in other capitals, keep all their words.
     """
-    return _Text(tokens, vocabulary).named()
+    return _Text(tokens, vocabulary).respelled()
 
 
 def paraphrased(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
@@ -109,14 +110,14 @@ class _Text:
         self.vocabulary, self.end = vocabulary, tokens[-1]
         self.words = [_Word(token, token.kind is TokenKind.QUOTED) for token in _without_stop(tokens)]
 
-    def named(self) -> tuple[Token, ...]:
+    def respelled(self) -> tuple[Token, ...]:
         """Correct a user's words only."""
         self._keep_own_words()
         return self._tokens()
 
     def rewritten(self) -> tuple[Token, ...]:
         """Apply all rules, one after the other."""
-        self.named()
+        self.respelled()
         self._split_signs()
         for short, long in _CONTRACTED.items():
             self._replace_all((short,), long)
@@ -169,11 +170,11 @@ class _Text:
             self._question(at)
             if length := self._longest(at, ("at no point", *_NEVER)):
                 self._question(at + length)  # "at no point does pressure exceed 3"
-            for said, ways in _TIMES.items():
+            for adverb, ways in _TIMES.items():
                 length = self._longest(at, ways)
-                if length and (length > 1 or said == "at some point" or self._sees(at + 1, ",")):
-                    self._put(at, length, said)
-                    self._drop(at + len(said.split()), (",",))
+                if length and (length > 1 or adverb == "at some point" or self._sees(at + 1, ",")):
+                    self._put(at, length, adverb)
+                    self._drop(at + len(adverb.split()), (",",))
                     break
 
     def _question(self, at: int) -> None:
@@ -187,8 +188,8 @@ class _Text:
         adverb = self._lower(at + 1 + subject)
         behind = at + 1 + subject + (adverb in _ADVERBS)
         if verb in ("is", "are", "was", "were"):
-            said = "are" if verb in ("are", "were") else "is"
-            self._insert(behind, said if adverb not in ("always", "never") else f"{said} {adverb}")
+            copula = "are" if verb in ("are", "were") else "is"
+            self._insert(behind, copula if adverb not in ("always", "never") else f"{copula} {adverb}")
         elif behind >= len(self.words):
             return
         elif verb in ("has", "have"):
@@ -220,14 +221,16 @@ class _Text:
                 continue
             stops = (i for i in range(at + 2, len(self.words)) if self._lower(i) in (*_ENDS, ",", ";"))
             stop = next(stops, len(self.words))
-            said = [word.token for word in self.words[at + 2 : stop]]
-            adverb = int(bool(said) and said[0].text.lower() in _ADVERBS)
-            if len(said) <= adverb or (joint == "or" and self._text(at + 1) == said[0].text):
+            predicate = [word.token for word in self.words[at + 2 : stop]]
+            adverb = int(bool(predicate) and predicate[0].text.lower() in _ADVERBS)
+            if len(predicate) <= adverb or (joint == "or" and self._text(at + 1) == predicate[0].text):
                 continue
             if joint == "and":
-                said[adverb] = Token(third_person(said[adverb].text), TokenKind.WORD, said[adverb].place)
-            first, second = ([Token(word, TokenKind.WORD, said[0].place) for word in one.split()] for one in subjects)
-            whole = [*first, *said, Token(str(joint), TokenKind.WORD, said[0].place), *second, *said]
+                predicate[adverb] = Token(third_person(predicate[adverb].text), TokenKind.WORD, predicate[adverb].place)
+            first, second = (
+                [Token(word, TokenKind.WORD, predicate[0].place) for word in one.split()] for one in subjects
+            )
+            whole = [*first, *predicate, Token(str(joint), TokenKind.WORD, predicate[0].place), *second, *predicate]
             self.words[at + 1 : stop] = [_Word(token, False) for token in whole]
             return
 
@@ -264,10 +267,10 @@ class _Text:
         """Replace predicates of numbers, in words or signs; "is 3" becomes "is exactly 3"."""
         at = 0
         while at < len(self.words):
-            said, length = self._predicate(at)
-            if said is not None:
-                self._put(at, length, said)
-                length = len(said.split())
+            predicate, length = self._predicate(at)
+            if predicate is not None:
+                self._put(at, length, predicate)
+                length = len(predicate.split())
             elif self._is(at) or (self._is(at - 1) and self._lower(at) in _ADVERBS):
                 if self._number(at + 1):
                     self._insert(at + 1, "exactly")
@@ -277,17 +280,19 @@ class _Text:
 
     def _predicate(self, at: int) -> tuple[str | None, int]:
         """Return the predicate that some words or a sign stand for, and the number of words to replace or skip."""
-        if (said := _SIGNS.get(self._lower(at))) is not None:
-            said = said if self._number(at + 1) else {"exactly": "", "other than": "not"}.get(said, said)
-            return (said if self._is(at - 1) or self._is(at - 2) else f"is {said}"), 1
+        if (predicate := _SIGNS.get(self._lower(at))) is not None:
+            predicate = (
+                predicate if self._number(at + 1) else {"exactly": "", "other than": "not"}.get(predicate, predicate)
+            )
+            return (predicate if self._is(at - 1) or self._is(at - 2) else f"is {predicate}"), 1
         length = self._longest(at, _PREDICATES)
-        said = _PREDICATES[" ".join(map(self._lower, range(at, at + length)))] if length else ""
-        if not said or (said in ("exactly", "other than") and not self._number(at + length)):
+        predicate = _PREDICATES[" ".join(map(self._lower, range(at, at + length)))] if length else ""
+        if not predicate or (predicate in ("exactly", "other than") and not self._number(at + length)):
             return None, length
         place = self._is(at - 1) or self._lower(at - 1) in (*_ADVERBS, *map(third_person, _STAYS))
         if not place and (self._lower(at) in _ELSEWHERE or self._lower(at - 1) in _MEASURES):
             return None, length
-        return said, length
+        return predicate, length
 
     def _times_at_the_end(self) -> None:
         """Move an adverb of time to the front: "pressure is above 2 at some point"."""
@@ -296,12 +301,12 @@ class _Text:
         of_both = lowers[:1] == ["both"] and joints == ["and"] and "are" in lowers[lowers.index("and") :]
         if not _NEGATIONS.isdisjoint(lowers) or (joints and not of_both):
             return  # the scope of the words would be ambiguous
-        for said, ways in _TIMES.items():
+        for adverb, ways in _TIMES.items():
             for way in sorted(ways, key=len, reverse=True):
                 length = len(way.split())
                 if len(lowers) - length > 0 and lowers[-length:] == way.split():
                     del self.words[-length:]
-                    self._insert(0, said)
+                    self._insert(0, adverb)
                     return
 
     def _is(self, at: int) -> bool:
@@ -332,19 +337,19 @@ class _Text:
         self._put(at, length, "")
         return bool(length)
 
-    def _replace_all(self, ways: tuple[str, ...], said: str) -> None:
+    def _replace_all(self, ways: tuple[str, ...], new: str) -> None:
         for at in reversed(range(len(self.words))):
             if length := self._longest(at, ways):
-                self._put(at, length, said)
+                self._put(at, length, new)
 
-    def _insert(self, at: int, said: str) -> None:
-        self._put(at, 0, said)
+    def _insert(self, at: int, new: str) -> None:
+        self._put(at, 0, new)
 
-    def _put(self, at: int, length: int, said: str | Token) -> None:
+    def _put(self, at: int, length: int, new: str | Token) -> None:
         """Replace `length` words from `at` on."""
         near = self.words[at].token if at < len(self.words) else self.end
-        new = [Token(word, TokenKind.WORD, near.place) for word in said.split()] if isinstance(said, str) else [said]
-        self.words[at : at + length] = [_Word(token, False) for token in new]
+        tokens = [Token(word, TokenKind.WORD, near.place) for word in new.split()] if isinstance(new, str) else [new]
+        self.words[at : at + length] = [_Word(token, False) for token in tokens]
 
 
 def _without_stop(tokens: tuple[Token, ...]) -> list[Token]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from telltree.english.normal_form import APART, KeptWhole
+from telltree.english.normal_form import CONVERSIONS, OpaqueConversion
 from telltree.logic import Expression, Type
 from telltree.logic.operators import (
     ABS,
@@ -77,9 +77,9 @@ class Phrase:
     closed: str = ""
     """Template that does not end with an operand, whose end might be unclear."""
 
-    def fitting(self, e: Expression, wary: bool = False) -> str:
+    def fitting(self, e: Expression, explicit: bool = False) -> str:
         """Return the template for an expression with this operator."""
-        if wary and self.closed:
+        if explicit and self.closed:
             return self.closed
         return next((short.words for short in self.shorts if short.fits(e)), self.words)
 
@@ -344,7 +344,9 @@ PHRASES: Cells[Phrase] = Cells(
         LONGEST: Phrase("the number of steps in the longest stretch in which {0}", first=True),
         DISTANCE: Phrase("the distance of the latest values of {0} from {shape}", first=True),
     },
-    about=lambda operator: operator.makes_numbers or (operator in APART and isinstance(APART[operator], KeptWhole)),
+    about=lambda operator: (
+        operator.makes_numbers or (operator in CONVERSIONS and isinstance(CONVERSIONS[operator], OpaqueConversion))
+    ),
 )
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from telltree.english.cursor import Cursor
 from telltree.english.domains import Domains
 from telltree.english.durations import Steps
-from telltree.english.normal_form import settled
-from telltree.english.paraphrase import named, paraphrased
+from telltree.english.normal_form import restricted
+from telltree.english.paraphrase import paraphrased, respelled
 from telltree.english.read_clause import ClauseReader, ReadClause
-from telltree.english.read_noun import NounReader, attribute
-from telltree.english.read_when import TimesReader, WhenReader
+from telltree.english.read_noun import SignalReader, attribute
+from telltree.english.read_when import CountReader, PositionReader
 from telltree.english.suggest import with_suggestion
 from telltree.english.terms import FALSE, TRUE, And, CountIn, Eventually, Globally, Opaque, Or, OrderIn, Term, ValueIn
 from telltree.english.vocabulary import Vocabulary, static_columns, vocabulary
@@ -46,8 +46,8 @@ def read(
     and names of columns; see `quotations`. The formula is right for records in which only columns of `missing` have
     missing values (None: any may).
     """
-    how = _How(schema, tuple(functions), step, tuple(sentences), missing)
-    return _suggesting(how.understood, text, how.vocabulary)
+    how = _Reading(schema, tuple(functions), step, tuple(sentences), missing)
+    return _suggesting(how.formula, text, how.vocabulary)
 
 
 def read_sentence(
@@ -64,10 +64,10 @@ def read_sentence(
 
     With `suggest`, the error has a suggestion.
     """
-    how = _How(schema, tuple(functions), step, tuple(sentences), missing)
+    how = _Reading(schema, tuple(functions), step, tuple(sentences), missing)
 
-    def sentence(said: str) -> Expression:
-        found = how.understood(said)
+    def sentence(given: str) -> Expression:
+        found = how.formula(given)
         if found.type is not Type.BOOLEAN:
             raise SpeechError("it is not said when this is so; begin with 'at some point', 'always' or 'never'", 1)
         return found
@@ -83,7 +83,7 @@ def _suggesting(reading: Callable[[str], Expression], text: str, words: Vocabula
 
 
 @dataclass(frozen=True)
-class _How:
+class _Reading:
     """The arguments of `read`."""
 
     schema: Schema
@@ -96,10 +96,10 @@ class _How:
     def vocabulary(self) -> Vocabulary:
         return _vocabulary(self.schema, self.functions, dict(self.sentences))
 
-    def understood(self, text: str) -> Expression:
+    def formula(self, text: str) -> Expression:
         """Read a text as a formula."""
         witness = next(map(attribute, self.schema.values()), None)
-        return expression_of(settled(self._term(text), Domains(self.missing)), self.missing, witness)
+        return expression_of(restricted(self._term(text), Domains(self.missing)), self.missing, witness)
 
     def _strict(self, text: str) -> Term:
         own, missing = self.sentences, self.missing
@@ -115,7 +115,7 @@ class _How:
         if len(tokens) > _MOST_PARAPHRASED:
             raise furthest
         own = _rules(dict(self.sentences))
-        for rewritten in (named, paraphrased):
+        for rewritten in (respelled, paraphrased):
             try:
                 cursor = Cursor(rewritten(tokens, self.vocabulary), self.vocabulary, own)
                 return _Reader(cursor, own, Steps.of(self.step), self.missing).text()
@@ -159,7 +159,7 @@ def _rules(own: Mapping[str, Expression]) -> dict[str, Expression]:
 class _Reader:
     """Reads terms at a cursor. `nested` parts may be about a later step than the first; `lone` parts are in no choice.
 
-    See `Voice` for open and closed parts.
+    See `SentenceWriter` for open and closed parts.
     """
 
     def __init__(
@@ -167,12 +167,12 @@ class _Reader:
     ) -> None:
         self._cursor, self._missing = cursor, missing
         self._terse = False  # verbs may be left out
-        self._times = TimesReader(cursor, steps)
+        self._counts = CountReader(cursor, steps)
         self._domains = Domains(static=static_columns(cursor.vocabulary.schema))
         self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
-        self._when = WhenReader(cursor, steps)
-        nouns = NounReader(cursor, sentences, self._operand, steps)
-        self._clauses = ClauseReader(cursor, nouns, self._when, self._times)
+        self._positions = PositionReader(cursor, steps)
+        signals = SignalReader(cursor, sentences, self._operand, steps)
+        self._clauses = ClauseReader(cursor, signals, self._positions, self._counts)
 
     def text(self) -> Term:
         """Read the whole text: sentences joined by "and" or by "or"."""
@@ -204,7 +204,7 @@ class _Reader:
     def _sentence(self) -> Term:  # noqa: PLR0911  one return a keyword
         """Read a sentence outside lists, which may be an open part."""
         cursor = self._cursor
-        scope = None if cursor.entries()[0] else self._when.take_scope()
+        scope = None if cursor.entries()[0] else self._positions.take_scope()
         if scope is not None:
             return self._scoped(scope)
         if cursor.take("at some point"):
@@ -213,7 +213,7 @@ class _Reader:
         if self._takes_last_step():
             cursor.take(",")
             return Eventually(Globally(self._moment()))
-        times = self._times.take()
+        times = self._counts.take()
         if times is not None:
             return CountIn(self._moment(), times)
         if cursor.sees(*_ALWAYS):
@@ -224,7 +224,7 @@ class _Reader:
             return self._rules(part.literal)
         if isinstance(part, ReadClause) and part.adverb == "never" and cursor.sees("while", ", while"):
             return self._never_while(part)
-        times = self._times.take_behind() if isinstance(part, ReadClause) and plain else None
+        times = self._counts.take_behind() if isinstance(part, ReadClause) and plain else None
         if isinstance(part, ReadClause) and times is not None:
             return CountIn(part.literal, times)
         further = self._clauses.of_same_subject(part) if isinstance(part, ReadClause) else []
@@ -235,11 +235,11 @@ class _Reader:
         cursor, rules = self._cursor, []
         while cursor.take("whenever"):
             rules.append(Globally(Or((_EXACT.negated(self._item(True, True)), then))))
-            begun, further = cursor.at, None
+            start, further = cursor.at, None
             if isinstance(then, ValueIn) and cursor.take(", and", "and"):
                 further = self._clauses.further(then.signal)
             if further is None:
-                cursor.at = begun
+                cursor.at = start
                 break
             then = further
             if not cursor.sees("whenever"):
@@ -252,7 +252,7 @@ class _Reader:
         if cursor.take("at some point"):
             cursor.take(",")
             return Eventually(_joined([scope, self._moment()]))
-        times = self._times.take()
+        times = self._counts.take()
         if times is not None:
             return CountIn(_joined([scope, self._moment()]), times)
         if cursor.sees(*_ALWAYS):
@@ -289,12 +289,12 @@ class _Reader:
 
     def _sees_away(self) -> bool:
         """Return True if ", and" comes next, and then parts about other steps."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         found = cursor.take(", and") is not None
         several = found and cursor.take("both", "all of these:") is not None
         later = several and cursor.sees("from then on", "then or later")
         found = found and (later or self._clauses.sees_elsewhere())
-        cursor.at = begun
+        cursor.at = start
         return found
 
     def _while(self, first: Term | None = None) -> list[Term]:
@@ -337,13 +337,13 @@ class _Reader:
         cursor.count_part()
         if cursor.sees("the record lasts"):
             return self._length(nested)
-        steps = self._when.take_steps()
+        steps = self._positions.take_steps()
         if steps is not None:
             return ReadClause(steps)
         with cursor.deeper():
             if not cursor.entries()[0]:
                 found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)
-                found = found or self._when.take_passed() or (None if nested else self._clauses.of_record())
+                found = found or self._positions.take_passed() or (None if nested else self._clauses.of_record())
                 if found is not None:
                     return found
             return self._clauses.clause(lone)
@@ -392,7 +392,7 @@ class _Reader:
         if self._takes_last_step():
             cursor.take(",")
             return Eventually(Globally(self._item(True, lone)))
-        times = self._times.take()
+        times = self._counts.take()
         if times is not None:
             return CountIn(self._item(True, lone), times)
         if nested:
@@ -418,7 +418,7 @@ class _Reader:
     def _length(self, nested: bool) -> Term:
         if nested:
             self._cursor.fail("how long the record lasts not inside a sentence, but in one of its own")
-        found = self._when.take_length()
+        found = self._positions.take_length()
         assert found is not None
         return found
 
@@ -470,7 +470,7 @@ class _Reader:
 
     def _given(self, lone: bool) -> Term:
         """Read the condition of "whenever": an item, or a choice, which needs no "either" because a comma ends it."""
-        begun = self._cursor.place
+        start = self._cursor.place
         try:
             found = [self._item(True, False)]
             while self._cursor.take("or"):
@@ -479,7 +479,7 @@ class _Reader:
             found = []
         if len(found) > 1 and self._cursor.sees(","):
             return Or(tuple(found))
-        self._cursor.place = begun
+        self._cursor.place = start
         return self._item(True, lone)
 
     def _never(self, is_open: bool, lone: bool) -> Term:
@@ -503,7 +503,7 @@ class _Reader:
 
     def _operand(self) -> Expression:
         """Read a Boolean operand of a function or a count."""
-        return expression_of(settled(self._item(True, False), Domains(self._missing)), self._missing, self._witness)
+        return expression_of(restricted(self._item(True, False), Domains(self._missing)), self._missing, self._witness)
 
 
 def _with_adverb(clause: ReadClause) -> Term:

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from telltree.english.cursor import Cursor
 from telltree.english.phrases import EXTREMES
-from telltree.english.read_noun import NounReader, attribute, is_truth
-from telltree.english.read_when import TimesReader, WhenReader
+from telltree.english.read_noun import SignalReader, attribute, is_truth
+from telltree.english.read_when import CountReader, PositionReader
 from telltree.english.terms import Interval, Names, Opaque, OrderIn, Orders, Reals, Truths, ValueIn, Values
 from telltree.english.vocabulary import STAYING, Fact, Noun, Scale
 from telltree.english.words import ALONE, BOUNDS, number_words
@@ -64,11 +64,11 @@ class ReadClause:
 class ClauseReader:
     """Reads clauses at a cursor."""
 
-    def __init__(self, cursor: Cursor, nouns: NounReader, when: WhenReader, times: TimesReader) -> None:
+    def __init__(self, cursor: Cursor, signals: SignalReader, positions: PositionReader, times: CountReader) -> None:
         self._cursor = cursor
-        self._when = when
-        self._times = times
-        self._nouns = nouns
+        self._positions = positions
+        self._counts = times
+        self._signals = signals
 
     def clause(self, lone: bool) -> ReadClause:
         """Read a clause; `lone` if an "or" in it cannot belong to an enclosing list."""
@@ -80,13 +80,13 @@ class ClauseReader:
         if found.adverb in STAYING:
             return ReadClause(self._in_a_row(literal, found.adverb == "never stays"))
         plain = isinstance(literal, ValueIn | OrderIn) and not found.adverb and not found.verbless
-        numbers = self._times.take_stretches() if plain else None
+        numbers = self._counts.take_stretches() if plain else None
         return found if numbers is None else ReadClause(self._counted(EPISODES, literal, numbers))
 
     def _simple(self, lone: bool) -> ReadClause:
         """Read a clause about one step, or by an operator's phrase."""
-        begun = self._cursor.at
-        entry = self._nouns.entry()
+        start = self._cursor.at
+        entry = self._signals.entry()
         match entry:
             case Fact(column=column, true=true, adverb=adverb, verbless=verbless):
                 return ReadClause(ValueIn(attribute(column), Truths(true, not true, False)), adverb, verbless)
@@ -94,8 +94,8 @@ class ClauseReader:
                 return ReadClause(self._scale(entry))
             case Expression() if is_truth(entry):
                 return ReadClause(Opaque(entry, True))
-        self._cursor.at = begun
-        subject = self._nouns.noun()
+        self._cursor.at = start
+        subject = self._signals.noun()
         if is_truth(subject) and not isinstance(subject.head, Attribute):
             return ReadClause(_own(subject))
         return self._about(subject, lone)
@@ -107,30 +107,30 @@ class ClauseReader:
         return (
             None
             if operator is None
-            else ReadClause(Opaque(Expression(operator, (self._nouns.truth(),)), True), "never")
+            else ReadClause(Opaque(Expression(operator, (self._signals.truth(),)), True), "never")
         )
 
     def _in_stretches(self) -> ReadClause | None:
         """Read a number of stretches, or of steps in a row, before the condition."""
-        cursor, begun = self._cursor, self._cursor.at
-        numbers = self._times.take_stretches()
+        cursor, start = self._cursor, self._cursor.at
+        numbers = self._counts.take_stretches()
         if numbers is not None:
             cursor.take(",")
-            return ReadClause(self._counted(EPISODES, self._nouns.truth(), numbers))
+            return ReadClause(self._counted(EPISODES, self._signals.truth(), numbers))
         never = cursor.take("it is never so") is not None
-        run = self._times.take_in_a_row()
+        run = self._counts.take_in_a_row()
         if run is None:
-            cursor.at = begun
+            cursor.at = start
             return None
         if never:
             cursor.expect("that")
         else:
             cursor.take(",")
-        return ReadClause(self._run(self._nouns.truth(), *run, never))
+        return ReadClause(self._run(self._signals.truth(), *run, never))
 
     def _in_a_row(self, literal: Simple, never: bool) -> Opaque:
         """Read for how many steps in a row a literal is true, after it."""
-        run = self._times.take_in_a_row()
+        run = self._counts.take_in_a_row()
         if run is None:
             self._cursor.fail("for how many steps, as in 'for more than 3 steps in a row'")
         return self._run(expression_of(literal), *run, never)
@@ -144,7 +144,7 @@ class ClauseReader:
     def _counted(self, head: Operator, part: Expression | Simple, numbers: Reals) -> Opaque:
         """Make the literal that compares a number of stretches, or of steps in a row."""
         operand = part if isinstance(part, Expression) else expression_of(part)
-        count = self._nouns.applied(head, operand)
+        count = self._signals.applied(head, operand)
         for relation in ("=", ">=", "<="):
             for holds in (True, False):
                 allowed = numbers if holds else (~numbers).whole
@@ -159,7 +159,7 @@ class ClauseReader:
         cursor = self._cursor
         if not cursor.take("at the last step so far at which"):
             return None
-        event = self._nouns.truth()
+        event = self._signals.truth()
         cursor.expect(",")
         if_any = cursor.take("if there is one ,") is not None
         inside = self._simple(lone=False).literal
@@ -170,16 +170,16 @@ class ClauseReader:
 
     def of_record(self) -> Opaque | None:
         """Read an operator's phrase for whole records; None, without moving the cursor, if none comes next."""
-        found = self._nouns.of_record()
+        found = self._signals.of_record()
         return None if found is None else _own(found)
 
     def sees_elsewhere(self) -> bool:
         """Return True if a part about other steps comes next."""
-        return self._cursor.sees("at the last step so far at which") or self._nouns.sees_elsewhere()
+        return self._cursor.sees("at the last step so far at which") or self._signals.sees_elsewhere()
 
     def alike(self, joint: str, verb: str) -> list[ReadClause]:
         """Read a predicate of several columns: "x and y are below 5"; empty, without moving the cursor, if none."""
-        cursor, begun = self._cursor, self._cursor.place
+        cursor, start = self._cursor, self._cursor.place
         found: list[ReadClause] = []
         ends = set()
         try:
@@ -194,7 +194,7 @@ class ClauseReader:
         except SpeechError:  # a list of clauses: let the error be about these
             ends.clear()
         if len(ends) != 1:
-            cursor.place = begun
+            cursor.place = start
             return []
         return found
 
@@ -206,7 +206,7 @@ class ClauseReader:
             last = bool(found) and cursor.take(joint) is not None
             if found and not last:
                 cursor.expect(",")
-            entry = self._nouns.entry()
+            entry = self._signals.entry()
             if not isinstance(entry, Noun):
                 cursor.fail("what a column is called")
             found.append(attribute(entry.column))
@@ -221,10 +221,10 @@ class ClauseReader:
         cursor, found = self._cursor, []
         joint = {"never": "or", "always": "and"}.get(first.adverb, "")
         while facts and joint:
-            begun = cursor.at
+            start = cursor.at
             words = cursor.take_longest(facts) if cursor.take(joint, ",") else None
             if words is None:
-                cursor.at = begun
+                cursor.at = start
                 break
             values = Truths(facts[words].true, not facts[words].true, False)
             found.append(ReadClause(ValueIn(attribute(facts[words].column), values), first.adverb))
@@ -232,16 +232,16 @@ class ClauseReader:
 
     def _known(self, lone: bool) -> ReadClause | None:
         """Read "it is known whether …", "it is false or unknown that …" and the like; None if they do not come next."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         adverb = (cursor.take(*ADVERBS) or "") if cursor.take("it is") else ""
-        doubt = cursor.take("false or unknown that", "true or unknown that") if cursor.at > begun else None
+        doubt = cursor.take("false or unknown that", "true or unknown that") if cursor.at > start else None
         if doubt is not None:
             return self._doubted(doubt, adverb, lone)
-        kind = cursor.take("known whether", "unknown whether", "false that") if cursor.at > begun else None
+        kind = cursor.take("known whether", "unknown whether", "false that") if cursor.at > start else None
         if kind is None:
-            cursor.at = begun
+            cursor.at = start
             return None
-        entry = self._nouns.entry()
+        entry = self._signals.entry()
         if not isinstance(entry, Fact) or entry.adverb or entry.verbless:
             cursor.fail("what is so if a Boolean column is true")
         if kind == "false that":
@@ -265,20 +265,20 @@ class ClauseReader:
 
     def _scale(self, scales: list[Scale]) -> ValueIn:
         """Read a constant in the column's own words for high or low."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         for scale in sorted(scales, key=lambda scale: -len(scale.after)):
-            cursor.at = begun
+            cursor.at = start
             constant = cursor.take_number([scale.column.unit or ""])
             if constant is not None and (not scale.after or cursor.take_words(scale.after)):
                 return ValueIn(attribute(scale.column), Reals.compared(">" if scale.high else "<", constant))
-        cursor.at = begun
+        cursor.at = start
         return cursor.fail("a number and " + " or ".join(repr(scale.after) for scale in scales))
 
     def _about(self, subject: Expression, lone: bool) -> ReadClause:
         cursor = self._cursor
         for joint, verb, word in (("and", "are", "known"), ("or", "is", "missing")):
             if cursor.take(joint):
-                other = self._nouns.noun()
+                other = self._signals.noun()
                 cursor.expect(verb)
                 adverb = cursor.take(*ADVERBS) or ""
                 cursor.expect(word)
@@ -296,11 +296,11 @@ class ClauseReader:
 
     def _moved(self, subject: Expression) -> ReadClause | None:
         """Read that the subject rises or falls; None, without moving the cursor, if that does not follow."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
         word = cursor.take("rises", "falls") or (None if adverb else cursor.take("has risen", "has fallen"))
         if word is None or subject.type is not Type.REAL_VECTOR:
-            cursor.at = begun
+            cursor.at = start
             return None
         values = Reals.compared(">", 0.0)
         if cursor.take("by"):
@@ -309,7 +309,7 @@ class ClauseReader:
         cursor.expect("within")
         rises = word in ("rises", "has risen")
         extreme = MIN_WITHIN if rises else MAX_WITHIN
-        last = self._nouns.parameter(extreme.parameters[1])
+        last = self._signals.parameter(extreme.parameters[1])
         farthest = Expression(extreme, (subject, Expression(Number(0.0)), last))
         sides = (subject, farthest) if rises else (farthest, subject)
         return ReadClause(ValueIn(Expression(DIFFERENCE, sides), values), adverb)
@@ -318,30 +318,30 @@ class ClauseReader:
         """Read when the subject first reaches its extreme; None, without moving the cursor, if that does not follow."""
         for operator, extreme in EXTREMES.items():
             if self._cursor.take(f"first reaches {extreme}"):
-                return ReadClause(ValueIn(self._nouns.applied(operator, subject), self._when.after_start()))
+                return ReadClause(ValueIn(self._signals.applied(operator, subject), self._positions.after_start()))
         return None
 
     def _alike(self) -> ReadClause | None:
         """Read that last values look like a shapelet; None, without moving the cursor, if that does not follow."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         number = cursor.take_number(()) if cursor.take("the last") else None
         if number is None or not cursor.take("values of"):
-            cursor.at = begun
+            cursor.at = start
             return None
-        subject = self._nouns.noun()
+        subject = self._signals.noun()
         cursor.expect("so far")
         found = self._looks(subject, number)
         return cursor.fail("'look like'") if found is None else found
 
     def _looks(self, subject: Expression, number: float | None = None) -> ReadClause | None:
         """Read that the subject, or `number` values of it, looks like a shapelet; None if that does not follow."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
         word = cursor.take(*_LOOKS)
         if word is None or subject.type is not Type.REAL_VECTOR or (adverb and not _LOOKS[word]):
-            cursor.at = begun
+            cursor.at = start
             return None
-        shape = self._nouns.shape()
+        shape = self._signals.shape()
         if number not in (None, len(shape.values)):
             cursor.at -= 1
             cursor.fail(f"the picture of a shape of {number_words(number or 0.0)} steps")
@@ -370,21 +370,21 @@ class ClauseReader:
 
     def _joint(self, subject: Expression, closed: bool, lone: bool, verbless: bool) -> str | None:
         """Skip the word that joins another predicate, and return it; None, without moving, if none follows."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         found = None if verbless and not closed else cursor.take("or", ",")
         sure = closed or (found == "or" and lone)
         if found and (sure or self._sees_predicate(subject)):
             return found
-        cursor.at = begun
+        cursor.at = start
         return None
 
     def _further(self, subject: Expression) -> Values:
         self._cursor.count_part()
-        begun = self._cursor.at
+        start = self._cursor.at
         more = self._one(subject)
         if isinstance(more, Reals | Names | Truths):
             return more
-        self._cursor.at = begun
+        self._cursor.at = start
         return self._cursor.fail("what else the same may be")
 
     def further(self, subject: Expression) -> ValueIn | None:
@@ -393,10 +393,10 @@ class ClauseReader:
 
     def _sees_predicate(self, subject: Expression) -> bool:
         """Return True if another predicate of the subject comes next, and not the next part of a list."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         if cursor.entries()[0] or cursor.sees_quotation() or cursor.sees("from then", "from the start"):
             return False
-        if self._when.sees_passed():
+        if self._positions.sees_passed():
             return False
         if cursor.sees(*_PREDICATES[subject.type]):
             return True
@@ -406,7 +406,7 @@ class ClauseReader:
         found = cursor.take_longest(levels, numbers=True, fold=True) is not None or any(
             map(cursor.take_words, filter(None, own))
         )
-        cursor.at = begun
+        cursor.at = start
         return found
 
     def _one(self, subject: Expression) -> Reals | Names | Truths | Simple:
@@ -466,7 +466,7 @@ class ClauseReader:
         if change is not None:
             values = Reals.compared(relation.replace("!", ""), 0.0)
             return ValueIn(change, replace(~values, missing=False) if relation == "!=" else values)
-        other = self._nouns.noun()
+        other = self._signals.noun()
         if other.type is not subject.type:
             self._cursor.fail(f"something like {str(subject)!r} to compare it with; {str(other)!r} is a {other.type}")
         return compares(subject, other, _ORDERS[relation])
@@ -476,7 +476,7 @@ class ClauseReader:
         cursor = self._cursor
         if subject.type is not Type.REAL_VECTOR or cursor.entries()[0] or not cursor.take("its value"):
             return None
-        steps = self._nouns.parameter(CHANGE.parameters[0])
+        steps = self._signals.parameter(CHANGE.parameters[0])
         cursor.expect("earlier")
         if cursor.take("or at the start , whichever is later") and cursor.sees(", while"):
             cursor.at += 1  # the comma ends these words, not an item of a list
@@ -486,10 +486,10 @@ class ClauseReader:
         cursor = self._cursor
         word = cursor.expect(*BOUNDS, "equal to", "unequal to")
         value = cursor.take_number(())
-        other = Expression(Number(value)) if value is not None else self._nouns.noun()
+        other = Expression(Number(value)) if value is not None else self._signals.noun()
         if not fits(other.type, Type.COUNT):
             cursor.fail(f"a number of steps to compare with, not {str(other)!r}")
-        compared = self._nouns.applied(operator_named(BOUNDS.get(word, "=")), subject, other)
+        compared = self._signals.applied(operator_named(BOUNDS.get(word, "=")), subject, other)
         return Opaque(compared, word != "unequal to")
 
     def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
@@ -527,7 +527,7 @@ class ClauseReader:
         edge = self._take_number(subject, "±") if word in BOUNDS else None
         if edge is not None:
             return Reals.compared(relation, edge).under_abs
-        value = None if self._nouns.sees_difference() else self._take_number(subject)
+        value = None if self._signals.sees_difference() else self._take_number(subject)
         if value is None or word not in BOUNDS:
             return self._compared(subject, relation)
         return self._bound(subject, relation, value)
@@ -549,7 +549,7 @@ class ClauseReader:
             return bound & Reals.compared("<=", self._number(subject))
         if relation in (">", ">=") and cursor.sees("and at most", "and below", "and less than"):
             cursor.at += 1
-            if not cursor.entries()[0] and not self._when.sees_passed():
+            if not cursor.entries()[0] and not self._positions.sees_passed():
                 return bound & Reals.compared(BOUNDS[cursor.expect(*BOUNDS)], self._number(subject))
             cursor.at -= 1  # the next item of a list that happens to begin with this word
         return bound
@@ -565,7 +565,7 @@ class ClauseReader:
         change = self._earlier(subject)
         if change is not None:
             return ValueIn(change, values)
-        signal = Expression(DIFFERENCE, (subject, self._nouns.part()))
+        signal = Expression(DIFFERENCE, (subject, self._signals.part()))
         if signal.args[1].type is not Type.REAL_VECTOR:
             self._cursor.fail("a signal to measure the distance from")
         return ValueIn(signal, values)
@@ -574,13 +574,13 @@ class ClauseReader:
         """Read a bound in the column's own words for high and low; None if that does not come next."""
         if not isinstance(subject.head, Attribute):
             return None
-        column, begun = self._cursor.vocabulary.schema[subject.head.name], self._cursor.at
+        column, start = self._cursor.vocabulary.schema[subject.head.name], self._cursor.at
         for relation, words in ((">", column.high), ("<", column.low)):
             if words and self._cursor.take_words(words):
                 value = self._take_number(subject)
                 if value is not None:
                     return Reals.compared(relation, value)
-                self._cursor.at = begun
+                self._cursor.at = start
         return None
 
     def _number(self, subject: Expression) -> float:
@@ -589,11 +589,11 @@ class ClauseReader:
 
     def _take_number(self, subject: Expression, sign: str = "") -> float | None:
         if subject.head not in TIMES:
-            return self._cursor.take_number(self._nouns.units(subject), sign)
-        units, steps = self._nouns.steps.units, self._nouns.steps
+            return self._cursor.take_number(self._signals.units(subject), sign)
+        units, steps = self._signals.steps.units, self._signals.steps
         number = self._cursor.take_number(units, sign)
-        said = self._cursor.unit or self._cursor.unit_ahead(units)
-        return None if number is None else steps.amount(number, said)
+        unit = self._cursor.unit or self._cursor.unit_ahead(units)
+        return None if number is None else steps.amount(number, unit)
 
 
 def compares(first: Expression, second: Expression, orders: Orders) -> OrderIn:

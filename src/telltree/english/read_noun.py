@@ -24,7 +24,7 @@ _OWN_WORDS = "a grammar's or function's own words are understood only if quotati
 
 
 @dataclass(frozen=True, slots=True)
-class NounReader:
+class SignalReader:
     """Reads signals, and looks up the meanings of a user's words."""
 
     cursor: Cursor
@@ -81,12 +81,12 @@ class NounReader:
 
     def _phrase(self, first: bool) -> Expression | None:
         """Read a phrase of an operator: one tried before columns (`first`), or after them; None if none comes next."""
-        return self._said(way for way in _ways(self.cursor.next) if way.first == first)
+        return self._read_way(way for way in _ways(self.cursor.next) if way.first == first)
 
     def of_record(self) -> Expression | None:
         """Read an operator's phrase for whole records; None if none comes next."""
         truths = (way for way in _ways(self.cursor.next) if way.first and not way.operator.makes_numbers)
-        return self._said([*truths, *_ways(self.cursor.next, of_record=True)])
+        return self._read_way([*truths, *_ways(self.cursor.next, of_record=True)])
 
     def sees_elsewhere(self) -> bool:
         """Return True if the phrase of an operator on other steps comes next."""
@@ -95,7 +95,7 @@ class NounReader:
         openings = (way.pieces[0] for way in ways)
         return any(isinstance(o, str) and len(o.split()) >= user and self.cursor.sees(o) for o in openings)
 
-    def _said(self, ways: Iterable["_Way"]) -> Expression | None:
+    def _read_way(self, ways: Iterable["_Way"]) -> Expression | None:
         """Read one of these phrases, which may begin alike; None, without moving the cursor, if none comes next."""
         left = list(ways)
         if not left:
@@ -125,8 +125,8 @@ class NounReader:
                     values |= self._span(piece)
             left = [way for way in left if way.pieces[place : place + 1] == (piece,)]
             place += 1
-        said = next((way for way in left if len(way.pieces) == place), None)
-        return None if said is None else self._filled(said, operands, values)
+        way = next((way for way in left if len(way.pieces) == place), None)
+        return None if way is None else self._filled(way, operands, values)
 
     def _operand(self, operator: Operator, place: int | Opposite) -> Expression:
         if isinstance(place, Opposite):
@@ -149,20 +149,20 @@ class NounReader:
 
     def _span(self, span: Span) -> dict[Parameter, Expression]:
         """Read both bounds of a window; the first may lack its unit."""
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         if cursor.take("exactly"):
             both = self.parameter(span.last)
             return {span.first: both, span.last: both}
         number = cursor.take_number(())
         if number is None or not cursor.take("to"):
-            cursor.at = begun
+            cursor.at = start
             first = self.parameter(span.first)
             cursor.expect("to")
             return {span.first: first, span.last: self.parameter(span.last)}
         last, unit = self._counted(span.last)
         steps = number if unit == "steps" else self.steps.steps(self.steps.amount(number, unit))
         if not span.first.allows(steps):
-            cursor.at = begun
+            cursor.at = start
             cursor.fail(self._some_steps)
         return {span.first: Expression(Number(steps)), span.last: last}
 
@@ -172,10 +172,10 @@ class NounReader:
             return self._steps(row)
         if row.quantity is Quantity.SHAPE:
             return Expression(self.shape())
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         value = cursor.take_number(["s"] if row.quantity is Quantity.SECONDS else ())
         if value is None or not row.allows(value):
-            cursor.at = begun
+            cursor.at = start
             cursor.fail(row.wanted)
         return Expression(Number(value))
 
@@ -183,13 +183,13 @@ class NounReader:
         """Read a shapelet: its name, and its picture or numbers."""
         cursor = self.cursor
         cursor.expect("a")
-        said = cursor.next.text
+        name = cursor.next.text
         cursor.at += cursor.next.kind is TokenKind.WORD
         shape = shape_of(cursor.next.text)
         if shape is None:
             cursor.fail(f"a shape, such as {shape_words(Shape((0.0, 4.0, 7.0, 3.0)))!r}")
-        if said != shape.name:
-            cursor.fail(f"the picture of a {said}; this one is a {shape.name}")
+        if name != shape.name:
+            cursor.fail(f"the picture of a {name}; this one is a {shape.name}")
         cursor.at += 1
         return shape
 
@@ -198,15 +198,15 @@ class NounReader:
 
     def _counted(self, row: Parameter) -> tuple[Expression, str]:
         """Read a number of steps, and return it with the unit in which it was given."""
-        cursor, begun, unit = self.cursor, self.cursor.at, "steps"
+        cursor, start, unit = self.cursor, self.cursor.at, "steps"
         steps = cursor.take_number(())
         if steps is None or not cursor.take("steps", "step"):
-            cursor.at = begun
+            cursor.at = start
             amount = cursor.take_number(self.steps.units) if self.steps.period is not None else None
             unit = cursor.unit or self.steps.unit
             steps = None if amount is None else self.steps.steps(self.steps.amount(amount, unit))
         if steps is None or not row.allows(steps):
-            cursor.at = begun
+            cursor.at = start
             cursor.fail(self._some_steps)
         return Expression(Number(steps)), unit
 
@@ -224,10 +224,10 @@ class NounReader:
     def _number(self) -> Expression | None:
         known = {column.unit for column in self.cursor.vocabulary.schema.values() if column.unit}
         known |= {self.steps.unit} if self.steps.unit else set()
-        begun = self.cursor.at
+        start = self.cursor.at
         value = self.cursor.take_number(known)
         if value is None or not math.isfinite(value):  # formulas cannot contain infinity
-            self.cursor.at = begun
+            self.cursor.at = start
             return None
         found = Expression(Number(value))
         self._units[id(found)] = found, self.cursor.unit
@@ -235,9 +235,9 @@ class NounReader:
 
     def sees_difference(self) -> bool:
         """Return True if the next number is the minuend of a difference, and so the beginning of a signal."""
-        begun = self.cursor.at
+        start = self.cursor.at
         found = self._number() is not None and self.cursor.sees("minus")
-        self.cursor.at = begun
+        self.cursor.at = start
         return found
 
     def entry(self) -> Noun | Fact | FunctionPhrase | list[Scale] | Expression | None:

@@ -19,7 +19,7 @@ _COUNT_RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<", "or more": ">=",
 
 
 @dataclass(frozen=True, slots=True)
-class TimesReader:
+class CountReader:
     """Reads numbers of steps, or times if steps have a length."""
 
     cursor: Cursor
@@ -27,16 +27,16 @@ class TimesReader:
 
     def take(self) -> Reals | None:
         """Read a count, up to the comma; None, without moving the cursor, if none comes next."""
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         in_a_row = self.take_in_a_row() is not None
-        cursor.at = begun
+        cursor.at = start
         word = None if in_a_row else cursor.take("for", "at")
         times = None if word is None else self._ranges(word == "for")
         if times is None:
-            cursor.at = begun
+            cursor.at = start
             return None
         if word == "for" and self.steps.period is None:
-            cursor.at = begun
+            cursor.at = start
             cursor.fail("a number of steps, as in 'at more than 3 steps in all', for it is not known how long they are")
         if word == "at":
             cursor.expect("steps", "step")
@@ -46,20 +46,20 @@ class TimesReader:
 
     def take_behind(self) -> Reals | None:
         """Read a count after its clause; None, without moving the cursor, if none comes next."""
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         times = self._ranges(in_time=False) if cursor.take("at") else None
         if times is None or not cursor.take("steps", "step"):
-            cursor.at = begun
+            cursor.at = start
             return None
         cursor.take("in all")
         return times.whole
 
     def take_stretches(self) -> Reals | None:
         """Read a number of stretches; None, without moving the cursor, if none comes next."""
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         numbers = self._ranges(in_time=False) if cursor.take("in") else None
         if numbers is None or not cursor.take("separate stretches", "separate stretch", "stretches", "stretch"):
-            cursor.at = begun
+            cursor.at = start
             return None
         return numbers.whole
 
@@ -68,13 +68,13 @@ class TimesReader:
 
         Return None, without moving the cursor, if none comes next.
         """
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         for in_time in (False, True)[: 1 + (self.steps.period is not None)]:
-            cursor.at = begun
+            cursor.at = start
             numbers = self._ranges(in_time) if cursor.take("for") else None
             if numbers is not None and (in_time or cursor.take("steps", "step")) and cursor.take("in a row"):
                 return numbers.whole, cursor.take("at the longest") is not None
-        cursor.at = begun
+        cursor.at = start
         return None
 
     def _ranges(self, in_time: bool) -> Reals | None:
@@ -120,7 +120,7 @@ Bounds = list[tuple[str, str]]
 
 
 @dataclass(slots=True)
-class WhenReader:
+class PositionReader:
     """Reads times and shares of the record; each `take` returns None, without moving the cursor, if none comes next."""
 
     cursor: Cursor
@@ -130,19 +130,19 @@ class WhenReader:
 
     def sees_passed(self) -> bool:
         """Return True if an amount of time that has passed comes next."""
-        begun = self.cursor.at
+        start = self.cursor.at
         found = self.take_passed() is not None
-        self.cursor.at = begun
+        self.cursor.at = start
         return found
 
     def take_passed(self) -> ValueIn | None:
         """Read how much time, or which share of the record, has passed; or how much time is left."""
-        begun, ranges = self.cursor.at, self._ranges()
+        start, ranges = self.cursor.at, self._ranges()
         signal = None if ranges is None else self._signal(*_PASSED, also=_LEFT)
         if ranges is None or signal is None:
-            self.cursor.at = begun
+            self.cursor.at = start
             return None
-        return self._says(signal, ranges)
+        return self._literal(signal, ranges)
 
     def take_length(self) -> Term | None:
         """Read how long the record lasts."""
@@ -180,16 +180,16 @@ class WhenReader:
         if ranges is None or not self._takes_time():
             self.cursor.fail(f"a number of {self._counted()}, as in 'more than 8 {self._counted()}'")
         self.cursor.expect("after the start")
-        values = self._says(ELAPSED, ranges).values
+        values = self._literal(ELAPSED, ranges).values
         assert isinstance(values, Reals)
         return values
 
     def take_scope(self) -> ValueIn | None:
         """Read a position before a sentence, up to the comma."""
-        begun = self.cursor.at
+        start = self.cursor.at
         found = self._scope(self.cursor.take(*_SCOPES))
         if found is None:
-            self.cursor.at = begun
+            self.cursor.at = start
             return None
         self.cursor.take(",")
         return found
@@ -203,12 +203,14 @@ class WhenReader:
                 return self._steps()
             case "after":
                 ranges = self._ranges()
-                return self._says(ELAPSED, ranges) if ranges is not None and self._takes_time() else None
+                return self._literal(ELAPSED, ranges) if ranges is not None and self._takes_time() else None
             case "before" | "until":
                 number = self._number()
                 signal = None if number is None else self._signal(*_PASSED)
                 return (
-                    self._says(signal, [[("<" if word == "before" else "<=", number)]]) if number and signal else None
+                    self._literal(signal, [[("<" if word == "before" else "<=", number)]])
+                    if number and signal
+                    else None
                 )
             case "in the first" | "in the last":
                 return self._edge(word == "in the first")
@@ -216,15 +218,15 @@ class WhenReader:
         if ranges is None:
             return None
         if self._takes_time():
-            return self._says(ELAPSED, ranges) if cursor.take("after the start") else None
+            return self._literal(ELAPSED, ranges) if cursor.take("after the start") else None
         if not self._takes_percent():
             return None
-        return self._says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
+        return self._literal(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
 
     def _behind_first(self) -> ValueIn | None:
         """Read the steps after the first few."""
         number = None if self.steps.timed else "1" if self.cursor.sees("step") else self._number()
-        return self._says(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
+        return self._literal(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
 
     def _steps(self) -> ValueIn | None:
         """Read a range of steps by their numbers, counted from 0."""
@@ -238,17 +240,17 @@ class WhenReader:
         """Read the first or the last part of the record. At its first 8 steps, fewer than 8 have passed."""
         clock = ELAPSED if first else LEFT
         if not self.steps.timed and self.cursor.take("step"):
-            return self._says(clock, [[("<", "1")]])
+            return self._literal(clock, [[("<", "1")]])
         number = self._number()
         if number is None:
             return None
         if self._takes_percent():
             if first:
-                return self._says(GONE, [[("<", number)]])
+                return self._literal(GONE, [[("<", number)]])
             return ValueIn(Expression(GONE), Reals.compared(">", rest_of(number)))
         if not self._takes_time():
             return None
-        return self._says(clock, [[("<=" if self.steps.timed else "<", number)]])
+        return self._literal(clock, [[("<=" if self.steps.timed else "<", number)]])
 
     def _signal(self, *end: str, also: tuple[str, ...] = ()) -> Operator | None:
         """Return the clock that numbers belong to, by the words after them; `also` are those for the time left."""
@@ -268,7 +270,7 @@ class WhenReader:
         return self.steps.unit or (f"units of {self.steps.clock}" if self.steps.timed else "steps")
 
     def _takes_percent(self) -> bool:
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         percent = self._unit == "%" or (not self._unit and cursor.take("%"))
         if percent and self.steps.pace is None and cursor.sees("of the record's steps"):
             cursor.fail("a share of the record's time, for its steps differ in length")
@@ -276,7 +278,7 @@ class WhenReader:
             cursor.fail("a share of the record's steps, for times are not known")
         if percent and cursor.take("of the record", "of the record's time", "of the record's steps"):
             return True
-        cursor.at = begun
+        cursor.at = start
         return False
 
     def _takes_time(self) -> bool:
@@ -285,10 +287,10 @@ class WhenReader:
             return self._unit in self.steps.units
         if not self.steps.timed:
             return self.cursor.take("steps", "step") is not None
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         if cursor.take("units of", "unit of") and (cursor.take_words(self.steps.clock) or cursor.take("time")):
             return True
-        cursor.at = begun
+        cursor.at = start
         return False
 
     def _ranges(self, alone: str = "", bare: bool = False) -> list[Bounds] | None:
@@ -340,7 +342,7 @@ class WhenReader:
         self.cursor.at += found.length
         return found.digits
 
-    def _says(self, head: Operator, ranges: list[Bounds]) -> ValueIn:
+    def _literal(self, head: Operator, ranges: list[Bounds]) -> ValueIn:
         values = Reals((), False)
         for bounds in ranges:
             values = values | _set(bounds, share_of if head is GONE else self._time)

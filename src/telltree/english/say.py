@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.english.clauses import (
-    Literals,
+    ClauseWriter,
     WeighedText,
     all_true,
     gathered,
     is_list,
     listed,
     one_true,
-    said,
+    weighed,
     with_shared_subjects,
 )
 from telltree.english.domains import Domains, joined
 from telltree.english.durations import Steps
-from telltree.english.normal_form import same, settled, taken_apart
-from telltree.english.nouns import Nouns
+from telltree.english.normal_form import direct_term, restricted, same
+from telltree.english.nouns import SignalWriter
 from telltree.english.read import read_term
 from telltree.english.read_noun import attribute, is_truth
 from telltree.english.terms import (
@@ -315,7 +315,7 @@ def _cheapest(candidates: Iterable[WeighedText]) -> WeighedText:
     return min(candidates, key=lambda candidate: candidate.cost)
 
 
-class Voice:
+class SentenceWriter:
     """Writes terms about the columns of one schema."""
 
     def __init__(
@@ -325,19 +325,19 @@ class Voice:
         step: tuple[float | None, str] | None = None,
         missing: Container[str] | None = None,
         *,
-        careful: bool = False,
-        wary: bool = False,
+        quote_all: bool = False,
+        explicit: bool = False,
         called: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.domains = Domains(missing, static_columns(schema))
         self._steps = Steps.of(step)
         words = vocabulary(schema, tuple(functions), called)
-        self.nouns = Nouns(words, careful, self._operand, steps=self._steps, wary=wary)
-        self._literals = Literals(self.nouns, wary, self.domains)
-        self._wary = wary
+        self.signals = SignalWriter(words, quote_all, self._operand, steps=self._steps, explicit=explicit)
+        self._clauses = ClauseWriter(self.signals, explicit, self.domains)
+        self._wary = explicit
         self._known: dict[tuple[Term, bool, bool], WeighedText] = {}
 
-    def says(self, term: Term) -> WeighedText:
+    def text(self, term: Term) -> WeighedText:
         """Write a whole text about a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
@@ -369,10 +369,10 @@ class Voice:
             case Eventually(part) | Globally(part) if self._is_timeless(part):
                 return self.item(part)
             case Eventually(Globally(part)):
-                return said("at the last step,") + self._moment(part)
+                return weighed("at the last step,") + self._moment(part)
             case Eventually(part):
-                about = self._literals.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._wary else None
-                opening = said("at some point").mark("," * self._elsewhere(part))
+                about = self._clauses.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._wary else None
+                opening = weighed("at some point").mark("," * self._elsewhere(part))
                 return replace(opening + self._moment(part), about=about)
             case Globally(part):
                 return self._always(part, True)
@@ -387,15 +387,15 @@ class Voice:
         """Write a count, after its clause if that takes fewer words, else before it."""
         part, behind = term.part, self._steps.behind(term.times)
         if isinstance(part, ValueIn) and behind is not None and not self._wary:
-            wording = self._literals.wording(part)
+            wording = self._clauses.wording(part)
             if not wording.joined and not wording.negations and not self._elsewhere(part):
                 return self._literal(part, closed=False) + behind
-        return said(self._times(term)) + self._moment(part)
+        return weighed(self._times(term)) + self._moment(part)
 
     def _times(self, term: CountIn) -> str:
         """Write a count before its clause; events take no time, and are counted in steps."""
         events = isinstance(term.part, Opaque) and term.part.expression.head in (RISE, FALL)
-        return (Steps() if events else self._steps).says(term.times, self.nouns.careful)
+        return (Steps() if events else self._steps).in_all(term.times, self.signals.quote_all)
 
     def _scoped(self, term: Term) -> WeighedText | None:
         """Write a sentence that begins with a position: "in the last 20 % of the record, x is always above 3"."""
@@ -408,37 +408,37 @@ class Voice:
                 return None
         if found is None:
             return None
-        when, scope, rest = found
+        opening, scope, rest = found
         match term:
             case CountIn(times=times):
-                return when + self._times(CountIn(_all(rest), times)) + self._moment(_all(rest))
+                return opening + self._times(CountIn(_all(rest), times)) + self._moment(_all(rest))
             case Eventually():
-                return when + "at some point" + self._moment(_all(rest))
+                return opening + "at some point" + self._moment(_all(rest))
         always = self._always(_some(rest), True)
         given = tuple(_all([scope, condition]) for condition in always.conditions) or (scope,)
-        return replace(when + always, conditions=given)
+        return replace(opening + always, conditions=given)
 
     def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
         """Find the first term about a position; return its words before a sentence, the term, and the other parts."""
-        if self.nouns.careful:
+        if self.signals.quote_all:
             return None
         for i, term in enumerate(said_of):
-            words = self._literals.when.scope(term) if isinstance(term, ValueIn) and of_clock(term) else None
+            words = self._clauses.positions.scope(term) if isinstance(term, ValueIn) and of_clock(term) else None
             if words is not None:
-                return said(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
+                return weighed(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
 
     def _lasts(self, term: Term) -> WeighedText | None:
         """Write a duration of the record; None if the term is something else."""
-        words = None if self.nouns.careful else self._literals.when.lasts(term)
-        return None if words is None else said(words)
+        words = None if self.signals.quote_all else self._clauses.positions.lasts(term)
+        return None if words is None else weighed(words)
 
     def _happens(self, term: Term, lone: bool = True) -> WeighedText:
         """Write a closed part after an adverb of time."""
         if not isinstance(term, ValueIn):
             return self.item(term, True, lone)
-        wording = self._literals.wording(term, closed=not lone)
-        return said(wording.happening, _NEGATION * wording.negations)
+        wording = self._clauses.wording(term, closed=not lone)
+        return weighed(wording.happening, _NEGATION * wording.negations)
 
     def item(self, term: Term, nested: bool = False, lone: bool = True) -> WeighedText:
         """Write a closed part; `nested` if its step may not be the first; `lone` if it is in no choice."""
@@ -455,30 +455,30 @@ class Voice:
             case ValueIn() | OrderIn() | Opaque():
                 return self._literal(term, closed=not lone, of_record=not nested)
             case CountIn(part=part):
-                return said(self._times(term)) + self.item(part, True, lone)
+                return weighed(self._times(term)) + self.item(part, True, lone)
             case And((_, _, *_)):
                 merged = self._alike(term.parts, "and")
                 if merged is not None:
                     return merged
                 parts = [self.item(part, nested, lone) for part in self._in_order(term.parts)]
                 opening = "both" if len(parts) == 2 else "all of these:"
-                return said(opening, _NESTED_LIST) + listed(parts, "and")
+                return weighed(opening, _NESTED_LIST) + listed(parts, "and")
             case Or((_, _, *_)):
                 return self._either(term, nested, self.item)
             case And((part,)) | Or((part,)):
                 return self.item(part, nested, lone)
             case And() | Or():
-                return said("it is always so" if term == TRUE else "it is never so")
+                return weighed("it is always so" if term == TRUE else "it is never so")
             case Eventually(part) | Globally(part) if not nested and self._is_timeless(part):
                 return self.item(part, nested, lone)
             case Eventually(Globally(part)):
-                return said("at the last step,") + self.item(part, True, lone)
+                return weighed("at the last step,") + self.item(part, True, lone)
             case Eventually(part):
-                when = said("then or later" if nested else "at some point").mark("," * self._elsewhere(part))
-                return when + self._happens(part, lone)
+                adverb = weighed("then or later" if nested else "at some point").mark("," * self._elsewhere(part))
+                return adverb + self._happens(part, lone)
             case Globally(part):
                 always = self._always(part, False, lone)
-                return said("from then on") + always if nested else always
+                return weighed("from then on") + always if nested else always
 
     def _is_timeless(self, term: Term) -> bool:
         """Return True if a term is about whole records only, such as static columns, so that it needs no adverb."""
@@ -487,8 +487,8 @@ class Voice:
         return isinstance(term, ValueIn | OrderIn) and self.domains.lasts(term)
 
     def _literal(self, term: ValueIn | OrderIn | Opaque, closed: bool, of_record: bool = False) -> WeighedText:
-        wording = self._literals.wording(term, closed, of_record=of_record)
-        return said(str(wording), _NEGATION * wording.negations)
+        wording = self._clauses.wording(term, closed, of_record=of_record)
+        return weighed(str(wording), _NEGATION * wording.negations)
 
     def _either(self, term: Or, nested: bool, item: Callable[[Term, bool, bool], WeighedText]) -> WeighedText:
         """Write a choice. Values of one signal keep their own "or", which means the same."""
@@ -499,23 +499,23 @@ class Voice:
             self._literal(part, closed=self._wary) if isinstance(part, ValueIn) else item(part, nested, False)
             for part in self._in_order(term.parts)
         ]
-        return said("either", _NESTED_LIST) + listed(parts, "or")
+        return weighed("either", _NESTED_LIST) + listed(parts, "or")
 
     def _alike(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
         """Write one clause about several columns: "both x and y are below 5"; None if more than the column differs."""
         if self._wary or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
             return None
-        wordings = [self._literals.wording(part) for part in parts if isinstance(part, ValueIn) and self._named(part)]
+        wordings = [self._clauses.wording(part) for part in parts if isinstance(part, ValueIn) and self._named(part)]
         predicates = {wording.clause.predicate for wording in wordings if wording.mergeable}
         if len(predicates) != 1 or not all(wording.mergeable for wording in wordings) or len(wordings) < len(parts):
             return None
         opening = "either" if joint == "or" else "both" if len(parts) == 2 else "all of"
-        subjects = listed([said(wording.clause.subject) for wording in wordings], joint)
-        return said(opening) + subjects + ("is" if joint == "or" else "are") + predicates.pop()
+        subjects = listed([weighed(wording.clause.subject) for wording in wordings], joint)
+        return weighed(opening) + subjects + ("is" if joint == "or" else "are") + predicates.pop()
 
     def _named(self, literal: ValueIn) -> bool:
         """Return True if a literal is about a column that is named by a noun rather than a clause."""
-        return isinstance(literal.signal.head, Attribute) and not is_clause(self.nouns.column(literal.signal))
+        return isinstance(literal.signal.head, Attribute) and not is_clause(self.signals.column(literal.signal))
 
     def _items(self, parts: Sequence[Term]) -> WeighedText:
         """Write the parts after "while", joined by "and"."""
@@ -545,10 +545,8 @@ class Voice:
         clear = not isinstance(here, Or) and len(rest) <= _MOST_WHILE
         if not clear or any(map(self._looks_away, parts)) or any(is_list(part) for part in rest[:-1]):
             return closed
-        first = first.mark(
-            "," * first.text.endswith(OR_AT_THE_START)
-        )  # no other comma: it would end this part of the choice
-        text = said(opening) + first + "while" + rest[0]
+        first = first.mark("," * first.text.endswith(OR_AT_THE_START))  # any other comma would end this part
+        text = weighed(opening) + first + "while" + rest[0]
         for part in rest[1:]:
             text = text + "and" + part
         return _cheapest([closed, text])
@@ -556,9 +554,9 @@ class Voice:
     def _moment(self, term: Term) -> WeighedText:
         """Write what is true at one step, as an open part."""
         if isinstance(term, Eventually) and not isinstance(term.part, Globally):
-            return said("then or later") + self._moment(term.part)
+            return weighed("then or later") + self._moment(term.part)
         if isinstance(term, Globally):
-            return said("from then on") + self._always(term.part, True)
+            return weighed("from then on") + self._always(term.part, True)
         if not isinstance(term, And) or len(term.parts) < 2:
             return self._whole(term, True) if isinstance(term, Or) else self._happens(term)
         here = self._in_order(term.parts)
@@ -582,16 +580,16 @@ class Voice:
         opposite = self._opposite(part)
         found = []
         if self._elsewhere(part):
-            return said("at each step,") + self.item(part, True, lone)
+            return weighed("at each step,") + self.item(part, True, lone)
         if isinstance(part, Opaque) and part.expression.head in (RISE, FALL) and not part.holds:
             found.append(self._adverb("never", opposite, lone))
             return _cheapest(candidate for candidate in found if candidate is not None)
         if isinstance(part, ValueIn | OrderIn | Opaque):
             found += [self._adverb("always", part, lone), self._adverb("never", opposite, lone)]
         item = self._whole if is_open else self.item
-        found.append(said(_ALWAYS) + item(part, True, lone))
+        found.append(weighed(_ALWAYS) + item(part, True, lone))
         found.append(
-            said(_NEVER, _NEGATION) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
+            weighed(_NEVER, _NEGATION) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
         )
         if isinstance(part, Or) and len(part.parts) > 1:
             found.append(self._never_while(opposite) if is_open else None)
@@ -618,12 +616,12 @@ class Voice:
     def _adverb(self, adverb: str, term: Term, lone: bool) -> WeighedText | None:
         if not isinstance(term, ValueIn | OrderIn | Opaque):
             return None
-        wording = self._literals.wording(term, closed=not lone)
+        wording = self._clauses.wording(term, closed=not lone)
         denied = adverb == "never" and wording.act is None  # "never" with an event is as plain as "always"
         cost = _NEGATION * wording.negations + _DENIED * denied
         text = wording.with_adverb(adverb)
         cost += text.endswith(" inclusive")  # rather "never beyond ±5" than "always within 5 inclusive"
-        alone = replace(said(text, cost), about=wording)
+        alone = replace(weighed(text, cost), about=wording)
         return replace(alone, adverb=adverb) if isinstance(term, ValueIn) and isinstance(term.values, Truths) else alone
 
     def _whenever(self, term: Or, is_open: bool, lone: bool) -> Iterable[WeighedText]:
@@ -638,12 +636,12 @@ class Voice:
                 alone = self._given if is_open and not rest else self.item
                 more = _IN_LIST * (not is_open) + _AWAY_FIRST * self._elsewhere(first)
                 merged = self._alike([first, *rest], "and")
-                text = said("whenever", more) + (merged or alone(first, True, lone))
+                text = weighed("whenever", more) + (merged or alone(first, True, lone))
                 if rest and merged is None:
-                    text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
+                    text = _before_while(text) + weighed("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
                 whole = text.mark(",") + self._then(_some(then), is_open, lone)
                 simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
-                about = self._literals.wording(then[0]) if simple and isinstance(then[0], ValueIn) else None
+                about = self._clauses.wording(then[0]) if simple and isinstance(then[0], ValueIn) else None
                 conditions = (_all([first, *rest]), *whole.conditions)
                 yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
 
@@ -654,7 +652,7 @@ class Voice:
             return whole
         parts = [self.item(part, nested, False).text for part in self._in_order(term.parts)]
         marked = any(_MARKED.search(part) for part in parts)
-        return whole if marked else _cheapest([said(" or ".join(parts), _NESTED_LIST), whole])
+        return whole if marked else _cheapest([weighed(" or ".join(parts), _NESTED_LIST), whole])
 
     def _then(self, term: Term, is_open: bool, lone: bool) -> WeighedText:
         if not is_open:
@@ -678,7 +676,7 @@ class Voice:
             case Opaque(expression=Expression(head=Operator() as head) as e):
                 return head.looks and head not in (RISE, FALL) and not has_own_words(e)
             case ValueIn(signal=signal):
-                return signal.head is LATEST and not has_own_words(signal) and not self.nouns.careful
+                return signal.head is LATEST and not has_own_words(signal) and not self.signals.quote_all
         return False
 
     def _in_order(self, parts: Iterable[Term]) -> list[Term]:
@@ -696,7 +694,7 @@ class Voice:
 
     def _operand(self, e: Expression) -> str:
         """Write a Boolean operand of a function or a count."""
-        return self.item(taken_apart(e, self.domains), True, False).text
+        return self.item(direct_term(e, self.domains), True, False).text
 
 
 def _at_one_point(term: Or) -> Term | None:
@@ -742,25 +740,25 @@ def say(
     have missing values (None: any may). A user's words that could be confused with others are in quotes. `read`
     returns an equivalent expression. The text is not escaped for pages or terminals.
     """
-    return spoken(term, schema, step=step, missing=missing)[0]
+    return text_with_quotations(term, schema, step=step, missing=missing)[0]
 
 
-def words_in(
+def word_count(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> int:
     """Count the words that `say` needs for a term, without trying to read them back, which may add quotes."""
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
-    called = Voice(schema, functions, step, missing).nouns.own_words(parts)
-    voice = Voice(schema, functions, step, missing, called=called)
-    return len(voice.says(_as_said(term, step, missing)).text.split())
+    called = SentenceWriter(schema, functions, step, missing).signals.own_words(parts)
+    writer = SentenceWriter(schema, functions, step, missing, called=called)
+    return len(writer.text(_wordable(term, step, missing)).text.split())
 
 
-def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
+def signal_name(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
     """Write a signal with its unit: "the mean of x over the whole record (ft)"."""
     functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
-    nouns = Voice(schema, functions, step).nouns
-    unit, noun = nouns.unit(signal), nouns.noun(signal)
+    signals = SentenceWriter(schema, functions, step).signals
+    unit, noun = signals.unit(signal), signals.noun(signal)
     name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # a name, not in a sentence
     return f"{name} ({unit})" if unit else name
 
@@ -774,7 +772,7 @@ def conditions(
     """
     if not _may_be_empty(term):
         return ()
-    found = _said(term, schema, step=step, missing=missing)[0].conditions
+    found = _text(term, schema, step=step, missing=missing)[0].conditions
     witness = next(map(attribute, schema.values()), None)
     return tuple(dict.fromkeys(expression_of(Eventually(one), missing, witness) for one in found))
 
@@ -783,39 +781,39 @@ def quotations(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
     """Return the phrases in the text of `say` that are a grammar's or a function's, with their meanings, for `read`."""
-    return spoken(term, schema, step=step, missing=missing)[1]
+    return text_with_quotations(term, schema, step=step, missing=missing)[1]
 
 
-def spoken(
+def text_with_quotations(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[str, tuple[tuple[str, Expression], ...]]:
     """Return the text of `say` and its `quotations`.
 
     A text that would be misread is made longer, or gets more quotes.
     """
-    found, sentences = _said(term, schema, step=step, missing=missing)
+    found, sentences = _text(term, schema, step=step, missing=missing)
     return found.text, sentences
 
 
-def _said(
+def _text(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None, missing: Container[str] | None
 ) -> tuple[WeighedText, tuple[tuple[str, Expression], ...]]:
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
-    term = _as_said(term, step, missing)
-    voice = Voice(schema, functions, step, missing)
+    term = _wordable(term, step, missing)
+    writer = SentenceWriter(schema, functions, step, missing)
     if isinstance(term, Opaque) and term.holds and has_own_words(term.expression):
-        words = voice.nouns.words(term.expression)
-        return said(words), ((words, term.expression),)
-    called = voice.nouns.own_words(parts)
+        words = writer.signals.words(term.expression)
+        return weighed(words), ((words, term.expression),)
+    called = writer.signals.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
-    read = partial(_is_read_as, schema=schema, functions=functions, step=step, domains=voice.domains)
+    read = partial(_is_read_as, schema=schema, functions=functions, step=step, domains=writer.domains)
     may_be_missing = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
-    for wary, careful in ((True, True),) if may_be_missing else ((False, False), (True, False), (True, True)):
-        voice = Voice(schema, functions, step, missing, careful=careful, wary=wary, called=called)
-        sentences = voice.nouns.sentences
+    for explicit, quote_all in ((True, True),) if may_be_missing else ((False, False), (True, False), (True, True)):
+        writer = SentenceWriter(schema, functions, step, missing, quote_all=quote_all, explicit=explicit, called=called)
+        sentences = writer.signals.sentences
         sentences.update(meant)
-        found = voice.says(term)
+        found = writer.text(term)
         if read(found.text, term, sentences.items()):
             break
     for words in dict.fromkeys(QUOTED.findall(found.text)):  # drop quotes that the parser does not need
@@ -823,9 +821,9 @@ def _said(
         bare, others = found.text.replace(words, inside), [pair for pair in sentences.items() if pair[0] != inside]
         e = sentences.get(inside)
         if e is None or inside in meant:
-            may = careful and inside not in may_be_missing
+            may = quote_all and inside not in may_be_missing
         else:  # a rule's own words, and not a formula or a function's
-            may = has_own_words(e) and voice.nouns.words(e) == inside and read(bare, term, others) is not False
+            may = has_own_words(e) and writer.signals.words(e) == inside and read(bare, term, others) is not False
         if may and stands_bare(inside) and read(bare, term, sentences.items()):
             found = replace(found, text=bare)
     return found, tuple(sentences.items())
@@ -843,10 +841,10 @@ def _may_be_empty(term: Term) -> bool:
     return False
 
 
-def _as_said(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
+def _wordable(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
     """Restrict a term to possible values, and replace terms about clocks alone by lengths of records."""
     domains = Domains(missing)
-    return in_lengths(settled(term, domains), Steps.of(step), domains)
+    return in_lengths(restricted(term, domains), Steps.of(step), domains)
 
 
 def _is_read_as(

@@ -41,23 +41,23 @@ from telltree.logic import Type
 _NEVER, _EVER = Reals((Interval(0.0, 0.0),), False), Reals((Interval(1.0),), False)
 
 
-class TermsOverTime:
+class TemporalTerms:
     """Constructors of temporal terms, for parts that are themselves in this form."""
 
     def __init__(self, domains: Domains) -> None:
         self.domains = domains
 
-    def settled(self, term: Term) -> Term:
+    def rebuilt(self, term: Term) -> Term:
         """Rebuild a term from its literals upwards."""
         match term:
             case And(parts) | Or(parts):
-                return self.joined(type(term), map(self.settled, parts))
+                return self.joined(type(term), map(self.rebuilt, parts))
             case Eventually(part):
-                return self.sometime(self.settled(part))
+                return self.sometime(self.rebuilt(part))
             case Globally(part):
-                return self.always(self.settled(part))
+                return self.always(self.rebuilt(part))
             case CountIn(part=part, times=times):
-                return self.often(self.settled(part), times)
+                return self.often(self.rebuilt(part), times)
             case ValueIn() | OrderIn() | Opaque():
                 return term
 
@@ -78,7 +78,7 @@ class TermsOverTime:
         if part == FALSE:
             return TRUE if 0.0 in times else FALSE
         if self.lasting(part) and times in (_NEVER, _EVER):
-            return part if times == _EVER else self.settled(self.domains.negated(part))
+            return part if times == _EVER else self.rebuilt(self.domains.negated(part))
         return self.domains.literal(CountIn(part, times))
 
     def of_record(self, term: Term) -> Term:
@@ -89,7 +89,7 @@ class TermsOverTime:
             case CountIn(part=part, times=times) if times == _EVER:
                 return self.sometime(part)
             case CountIn(part=part, times=times) if times == _NEVER:
-                return self.always(self.settled(self.domains.negated(part)))
+                return self.always(self.rebuilt(self.domains.negated(part)))
         return term
 
     def joined(self, kind: Kind, parts: Iterable[Term]) -> Term:
@@ -127,7 +127,7 @@ class TermsOverTime:
 
     def _last(self, part: Term) -> Term:
         """Return F(G(...)) of a term without F and G: its truth at the last step."""
-        part = self.settled(part)
+        part = self.rebuilt(part)
         if self.lasting(part):
             return part
         if isinstance(part, And | Or) and any(map(self.lasting, part.parts)):
@@ -163,22 +163,22 @@ def _bare(term: Term) -> Term:
 DEEPEST = 30  # choices and steps into the future, nested
 
 
-class Work:
+class WorkBudget:
     """A budget of terms to examine. It does not measure time, so results do not depend on the machine."""
 
     def __init__(self, most: int) -> None:
         self.left = most
 
     @property
-    def over(self) -> bool:
+    def exhausted(self) -> bool:
         """True if the budget is used up."""
         return self.left < 0
 
 
-class Situation:
+class StepClaims:
     """Terms that are all true at one step of a record."""
 
-    def __init__(self, domains: Domains, work: Work, first: bool = False) -> None:
+    def __init__(self, domains: Domains, work: WorkBudget, first: bool = False) -> None:
         self.domains = domains
         self.work = work
         self.first = first
@@ -188,48 +188,48 @@ class Situation:
         self.choices: list[Or] = []
         self.later: dict[Term, None] = {}
         """Terms that are true from this step on."""
-        self.hopes: dict[Eventually, None] = {}
+        self.pending: dict[Eventually, None] = {}
         """Terms that must become true at this step or later."""
         self._subjects: set[Hashable] | None = None  # computed on demand, after all claims are known
         self._examined: dict[Eventually, int] = {}
-        """Hopes already examined on the way to this step, with the number of claims that held from there on."""
+        """Pending terms already examined on the way to this step, with the number of claims that held from there on."""
 
-    def knowing(self, claims: Iterable[Term]) -> "Situation":
+    def with_claims(self, claims: Iterable[Term]) -> "StepClaims":
         """Return a copy with further claims."""
-        more = Situation(self.domains, self.work, self.first)
+        more = StepClaims(self.domains, self.work, self.first)
         more.impossible = self.impossible
         more.values, more.choices = dict(self.values), list(self.choices)
-        more.later, more.hopes, more._examined = dict(self.later), dict(self.hopes), dict(self._examined)
-        more._learn(list(claims))
+        more.later, more.pending, more._examined = dict(self.later), dict(self.pending), dict(self._examined)
+        more._add(list(claims))
         return more
 
     @property
     def subjects(self) -> set[Hashable]:
         """Subjects of all claims."""
         if self._subjects is None:
-            self._subjects = set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
+            self._subjects = set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.pending)))
         return self._subjects
 
-    def blank(self) -> "Situation":
+    def blank(self) -> "StepClaims":
         """Return the same step without claims."""
-        return Situation(self.domains, self.work, self.first)
+        return StepClaims(self.domains, self.work, self.first)
 
-    def after(self) -> "Situation":
+    def after(self) -> "StepClaims":
         """Return the claims that hold at this step and all later ones."""
-        then = Situation(self.domains, self.work)
+        then = StepClaims(self.domains, self.work)
         then._examined = self._examined
-        return then.knowing(self.later)
+        return then.with_claims(self.later)
 
-    def everywhere(self) -> "Situation":
+    def everywhere(self) -> "StepClaims":
         """Return the claims that hold at every step of the record."""
         held = self.later if self.first else [claim for claim in self.later if self.domains.eventual(claim)]
-        return Situation(self.domains, self.work).knowing(held)
+        return StepClaims(self.domains, self.work).with_claims(held)
 
     def excludes(self, claim: Term) -> bool:
         """Return True if the claim is found to be impossible at this step."""
-        return self.knowing([claim]).contradictory()
+        return self.with_claims([claim]).contradictory()
 
-    def says(self, claim: Term) -> bool:
+    def implies(self, claim: Term) -> bool:
         """Return True if the claim is found to follow at this step."""
         return self.excludes(self.domains.negated(claim))
 
@@ -237,21 +237,21 @@ class Situation:
         """Return True if a contradiction is found, so that no record has such a step."""
         if self.impossible:
             return True
-        if self.work.over or depth > DEEPEST:
+        if self.work.exhausted or depth > DEEPEST:
             return False
-        for hope in self.hopes:
-            if self._examined.get(hope, -1) < len(self.later):
-                self._examined[hope] = len(self.later)
-                if self.after().knowing([hope.part]).contradictory(depth + 1):
+        for one in self.pending:
+            if self._examined.get(one, -1) < len(self.later):
+                self._examined[one] = len(self.later)
+                if self.after().with_claims([one.part]).contradictory(depth + 1):
                     return True
         if not self.choices:
             return False
         choice = min(self.choices, key=lambda choice: len(choice.parts))
-        rest = self.knowing(())
+        rest = self.with_claims(())
         rest.choices.remove(choice)
-        return all(rest.knowing([part]).contradictory(depth + 1) for part in choice.parts)
+        return all(rest.with_claims([part]).contradictory(depth + 1) for part in choice.parts)
 
-    def _learn(self, claims: list[Term]) -> None:
+    def _add(self, claims: list[Term]) -> None:
         for claim in claims:  # grows during the loop
             self.work.left -= 1
             if self.domains.enduring(claim) and not isinstance(claim, And):
@@ -264,14 +264,14 @@ class Situation:
                 case Globally(part):
                     claims.append(part)
                 case Eventually():
-                    self.hopes[claim] = None
+                    self.pending[claim] = None
                 case _:
-                    self._learn_values(claim, claims)
+                    self._add_values(claim, claims)
             if self.impossible:
                 return
         self._narrow_choices()
 
-    def _learn_values(self, claim: Literal, claims: list[Term]) -> None:
+    def _add_values(self, claim: Literal, claims: list[Term]) -> None:
         about = subject(claim)
         self.values[about] = self.values[about] & values_of(claim) if about in self.values else values_of(claim)
         self.impossible = self.values[about].empty
@@ -287,9 +287,9 @@ class Situation:
                 self.impossible = not parts
                 if parts:
                     self.choices += choices[i + 1 :]
-                    self._learn(list(parts))  # and examine all of them again
+                    self._add(list(parts))  # and examine all of them again
                 return
-            if not any(map(self._given, parts)):
+            if not any(map(self._is_known, parts)):
                 self.choices.append(Or(parts))
 
     def _clashes(self, claim: Term) -> bool:
@@ -311,7 +311,7 @@ class Situation:
         known = self.values.get(subject(claim))
         return known is not None and not known.meets(values_of(claim))
 
-    def _given(self, claim: Term) -> bool:
+    def _is_known(self, claim: Term) -> bool:
         """Return True if a claim is known, or follows from the values known at this step."""
         if isinstance(claim, ValueIn):
             self.work.left -= 1
@@ -319,11 +319,11 @@ class Situation:
             return values is not None and values.within(claim.values)
         match claim:
             case And(parts):
-                return all(map(self._given, parts))
+                return all(map(self._is_known, parts))
             case Or(parts):
-                return any(map(self._given, parts))
+                return any(map(self._is_known, parts))
             case Eventually(part):
-                return claim in self.hopes or self._given(part)
+                return claim in self.pending or self._is_known(part)
             case Globally():
                 return claim in self.later
         self.work.left -= 1
@@ -341,20 +341,18 @@ MOST_WORK = 5_000  # terms examined per formula
 ROUNDS = 4
 
 
-def simplified(term: Term, domains: Domains, known: Iterable[Term], first: bool) -> Term:
-    """Return the cheapest equivalent term that is found, for records for which all `known` terms are true.
+def simplified(term: Term, domains: Domains, first: bool) -> Term:
+    """Return the cheapest equivalent term that is found.
 
     With `first`, the term is evaluated only at the first step of records, else at every step.
     """
-    moments, work = TermsOverTime(domains), Work(MOST_WORK)
-    record = Situation(domains, work, first=True).knowing(known)
-    here = record if first else record.everywhere()
+    temporal, here = TemporalTerms(domains), StepClaims(domains, WorkBudget(MOST_WORK), first)
     found = [term]
     for _ in range(ROUNDS):
-        term = moments.settled(term)
-        term = moments.of_record(term) if first else term
-        term = _Simplifier(moments).within(term, here)
-        term = _factored(moments.settled(term), moments)
+        term = temporal.rebuilt(term)
+        term = temporal.of_record(term) if first else term
+        term = _Simplifier(temporal).within(term, here)
+        term = _factored(temporal.rebuilt(term), temporal)
         found.append(term)
         if term == found[-2]:
             break
@@ -380,53 +378,53 @@ def _of_steps(term: Term) -> bool:
 
 
 class _Simplifier:
-    def __init__(self, moments: TermsOverTime) -> None:
-        self.moments = moments
-        self.domains = moments.domains
+    def __init__(self, temporal: TemporalTerms) -> None:
+        self.temporal = temporal
+        self.domains = temporal.domains
 
-    def within(self, term: Term, here: Situation) -> Term:  # noqa: PLR0911  one return a kind of term
+    def within(self, term: Term, here: StepClaims) -> Term:  # noqa: PLR0911  one return a kind of term
         """Return a term that is equivalent at steps where all claims of `here` are true."""
-        if here.work.over:
+        if here.work.exhausted:
             return term
         if here.subjects.isdisjoint(subjects(term)):
             here = here.blank()  # no claim is relevant to the term
         elif here.excludes(term):
             return FALSE
-        elif here.says(term):
+        elif here.implies(term):
             return TRUE
         match term:
             case And() | Or():
                 return self._list(type(term), list(term.parts), here)
             case Eventually(part):
-                return self.moments.sometime(self.within(part, here.after()))
+                return self.temporal.sometime(self.within(part, here.after()))
             case Globally(part):
-                return self.moments.always(self.within(part, here.after()))
+                return self.temporal.always(self.within(part, here.after()))
             case CountIn(part=part, times=times):
                 inside = self.within(part, here.everywhere())
-                counted = self.moments.often(part if inside == TRUE else inside, times)  # "how many steps" says less
+                counted = self.temporal.often(part if inside == TRUE else inside, times)  # "how many steps" says less
                 return self._literal(counted, here) if isinstance(counted, CountIn) else counted
             case ValueIn() | OrderIn() | Opaque():
                 return self._literal(term, here)
 
-    def _list(self, kind: Kind, parts: list[Term], here: Situation) -> Term:
+    def _list(self, kind: Kind, parts: list[Term], here: StepClaims) -> Term:
         """Simplify each part where the others do not decide it, the costliest first."""
         decisive = FALSE if kind is And else TRUE
         about, known = [subjects(part) for part in parts], here.subjects
         for i in sorted(range(len(parts)), key=lambda i: (-cost(parts[i]), -i)):
             there = here
-            if here.work.over:
+            if here.work.exhausted:
                 break
             if not about[i].isdisjoint(known.union(*about[:i], *about[i + 1 :])):
                 others = parts[:i] + parts[i + 1 :]
-                there = here.knowing(others if kind is And else map(self.domains.negated, others))
+                there = here.with_claims(others if kind is And else map(self.domains.negated, others))
             if there.impossible:
                 return decisive
             parts[i] = self.within(parts[i], there)
             if parts[i] == decisive:
                 return decisive
-        return self.moments.joined(kind, parts)
+        return self.temporal.joined(kind, parts)
 
-    def _literal(self, literal: Literal, here: Situation) -> Term:
+    def _literal(self, literal: Literal, here: StepClaims) -> Term:
         everything, values = self.domains.values(literal), values_of(literal)
         known = here.values.get(subject(literal), everything) & everything
         if known == everything:
@@ -457,20 +455,20 @@ def _fields(truths: Truths) -> tuple[bool, bool, bool]:
     return truths.true, truths.false, truths.missing
 
 
-def _factored(term: Term, moments: TermsOverTime) -> Term:
+def _factored(term: Term, temporal: TemporalTerms) -> Term:
     """Factor out terms that several parts of a list share, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
     match term:
         case Eventually(part):
-            return moments.sometime(_factored(part, moments))
+            return temporal.sometime(_factored(part, temporal))
         case Globally(part):
-            return moments.always(_factored(part, moments))
+            return temporal.always(_factored(part, temporal))
         case CountIn(part=part, times=times):
-            return moments.often(_factored(part, moments), times)
+            return temporal.often(_factored(part, temporal), times)
         case And(parts) | Or(parts):
             kind: Kind = type(term)
-            now = moments.joined(kind, (_factored(part, moments) for part in parts))
+            now = temporal.joined(kind, (_factored(part, temporal) for part in parts))
             while isinstance(now, kind) and (shared := _shared(now)) is not None:
-                better = _taken_out(shared, now, moments)
+                better = _taken_out(shared, now, temporal)
                 if cost(better) >= cost(now):
                     break
                 now = better
@@ -486,14 +484,14 @@ def _shared(term: And | Or) -> Term | None:
     return found if often > 1 else None
 
 
-def _taken_out(shared: Term, term: And | Or, moments: TermsOverTime) -> Term:
+def _taken_out(shared: Term, term: And | Or, temporal: TemporalTerms) -> Term:
     """Factor a shared term out of a list."""
     kind: Kind = type(term)
     inner = Or if kind is And else And
     having = [part for part in term.parts if isinstance(part, inner) and shared in part.parts]
-    rests = [moments.joined(inner, (p for p in part.parts if p != shared)) for part in having]
-    once = moments.joined(inner, [shared, moments.joined(kind, rests)])
-    return moments.joined(kind, [once if part == having[0] else part for part in term.parts if part not in having[1:]])
+    rests = [temporal.joined(inner, (p for p in part.parts if p != shared)) for part in having]
+    once = temporal.joined(inner, [shared, temporal.joined(kind, rests)])
+    return temporal.joined(kind, [once if part == having[0] else part for part in term.parts if part not in having[1:]])
 
 
 def _split(term: Term) -> Term:

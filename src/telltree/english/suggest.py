@@ -29,8 +29,8 @@ _WORDS = (
 )
 _WHEN = ("always", "never", "at some point")
 """Words that change the meaning most, and so are suggested only for very similar ones."""
-_BELOW = {"below", "under", "beneath", "less", "lower", "smaller", "fewer", "drop", "drops", "falls", "<"}
-_NEVER, _ALWAYS = {"never", "no", "not"}, {"always", "all", "every", "stays", "stay", "remains", "throughout"}
+_DOWNWARD = {"below", "under", "beneath", "less", "lower", "smaller", "fewer", "drop", "drops", "falls", "<"}
+_DENYING, _LASTING = {"never", "no", "not"}, {"always", "all", "every", "stays", "stay", "remains", "throughout"}
 
 
 def with_suggestion(
@@ -48,8 +48,8 @@ def with_suggestion(
     if len(text) > _LONGEST or not vocabulary.schema:
         return error
     found = _mended(text, reach, vocabulary) or _made(text, vocabulary)
-    understood = found is not None and reach(found) == float("inf")
-    return SpeechError(error.message, error.place, found) if understood else error
+    readable = found is not None and reach(found) == float("inf")
+    return SpeechError(error.message, error.place, found) if readable else error
 
 
 def _mended(text: str, reach: Reach, vocabulary: Vocabulary) -> str | None:
@@ -96,12 +96,12 @@ def _edits(text: str, far: float, vocabulary: Vocabulary) -> Iterator[str]:
         if len(span) < length or any(token.kind is not TokenKind.WORD for token in span):
             break
         end = span[-1].place - 1 + len(span[-1].text)
-        said = text[begin:end]
+        part = text[begin:end]
         names = [*vocabulary.by_words, *vocabulary.by_negated, *levels, *_WORDS]
-        for near in (*alike(said, _WHEN, likeness=0.75), *alike(said, names, 3, 0.5)):
+        for near in (*alike(part, _WHEN, likeness=0.75), *alike(part, names, 3, 0.5)):
             right = near if near in _WORDS or near in _WHEN else bare_or_quoted(near, numbers=near in levels)
             yield f"{text[:begin]}{right}{text[end:]}"
-        if length == 1 and said.lower() not in _NEVER | _ALWAYS:  # omitting these would reverse the meaning
+        if length == 1 and part.lower() not in _DENYING | _LASTING:  # omitting these would reverse the meaning
             yield f"{text[:begin]}{text[end:].lstrip(' ,' if not begin else ' ')}".rstrip()
     yield f"{text[:begin]}is {text[begin:]}"
 
@@ -110,7 +110,7 @@ def _made(text: str, vocabulary: Vocabulary) -> str | None:
     """Compose a sentence about the column that the text seems to be about, with its numbers and adverbs."""
     tokens = tokens_of(text)
     words = {token.text.lower() for token in tokens}
-    denied, always = _denies(text), bool(words & _ALWAYS)
+    denied, always = _denies(text), bool(words & _LASTING)
     not_always = denied and always and "never" not in words
     adverb = "" if not_always else "never" if denied else "always" if always else ""
     negation = "not " * not_always  # not always is at some point not
@@ -125,21 +125,21 @@ def _made(text: str, vocabulary: Vocabulary) -> str | None:
         if not column.levels:
             return None
         level = next((level for token in tokens for level in alike(token.text, column.levels)), column.levels[0])
-        said = bare_or_quoted(level, numbers=True)
+        predicate = bare_or_quoted(level, numbers=True)
     else:
         numbers = [(i, found.value) for i in range(len(tokens) - 1) if (found := numeral(tokens, i)) is not None]
         at, number = next((one for one in numbers if one[0] >= behind), numbers[0] if numbers else (len(tokens), 1.0))
         near = {token.text.lower() for token in tokens[behind if behind <= at else 0 : at]}
-        said = f"{'below' if near & _BELOW else 'above'} {number_words(number)}"
-    return f"{noun} is {adverb} {said}" if adverb else f"at some point {noun} is {negation}{said}"
+        predicate = f"{'below' if near & _DOWNWARD else 'above'} {number_words(number)}"
+    return f"{noun} is {adverb} {predicate}" if adverb else f"at some point {noun} is {negation}{predicate}"
 
 
 def _column(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Column, int]:
     """Find the column whose words are most like some of the text's, or the first, and the position after them."""
     for length in (4, 3, 2, 1):
         for at in range(len(tokens) - length):
-            said = " ".join(token.text for token in tokens[at : at + length])
-            for near in alike(said, vocabulary.by_words, likeness=0.75):
+            part = " ".join(token.text for token in tokens[at : at + length])
+            for near in alike(part, vocabulary.by_words, likeness=0.75):
                 return vocabulary.by_words[near][0], at + min(length, len(near.split(" ")))
     plain = [column for column in vocabulary.schema.values() if not is_clause(column)]
     return (plain or list(vocabulary.schema.values()))[0], 0

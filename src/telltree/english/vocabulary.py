@@ -126,9 +126,9 @@ class Vocabulary:
         for length in range(min(self._longest, len(tokens) - at), 0, -1):
             part = tokens[at : at + length]
             if all(token.kind is TokenKind.WORD for token in part):
-                said = self._by_fold.get(" ".join(token.text for token in part).casefold())
-                if said is not None:
-                    return length, said if stands_bare(said) else Token(said, TokenKind.QUOTED, part[0].place)
+                right = self._by_fold.get(" ".join(token.text for token in part).casefold())
+                if right is not None:
+                    return length, right if stands_bare(right) else Token(right, TokenKind.QUOTED, part[0].place)
         return None
 
     @cached_property
@@ -166,21 +166,21 @@ class Vocabulary:
         found = (words for words in self._subjects if len(words) == 2 and words[0].casefold() in first)
         return sorted({" ".join(words) for words in found})
 
-    def noun(self, column: Column, careful: bool = False) -> str:
+    def noun(self, column: Column, quote_all: bool = False) -> str:
         """Write a column; its name is added if other columns have the same words."""
         called = self.called.get(column.name, column.words)
-        words = f"the {called}" if called in self._definite and not careful else bare_or_quoted(called, careful)
+        words = f"the {called}" if called in self._definite and not quote_all else bare_or_quoted(called, quote_all)
         return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
 
-    def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
+    def clause(self, column: Column, true: bool, quote_all: bool = False) -> Clause | None:
         """Return the sentence for a Boolean column that is true, or false; None if there is none for false."""
         if not is_clause(column):
-            return Clause(self.noun(column, careful), "is", "true" if true else "false")
-        if not careful and (column.name, true) in self._clauses:
+            return Clause(self.noun(column, quote_all), "is", "true" if true else "false")
+        if not quote_all and (column.name, true) in self._clauses:
             return self._clauses[column.name, true]
         if not true and column.negated in self.by_negated:
             return Clause("", "", quoted(column.negated))
-        return Clause("", "", self.noun(column, careful)) if true else None
+        return Clause("", "", self.noun(column, quote_all)) if true else None
 
     def like(self, column: Column, true: bool) -> dict[str, Fact]:
         """Return all sentences with the subject and verb of a Boolean column's sentence, by their predicates."""

@@ -18,7 +18,7 @@ def of_clock(term: Term) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class PositionWriter:
     """Writes positions in the record, and lengths of records."""
 
     steps: Steps
@@ -27,10 +27,10 @@ class When:
         """Write how much of the record, or of time, has passed; `closed` if its "or" might be confused with others."""
         assert isinstance(literal.values, Reals)
         if literal.signal.head is GONE:
-            ranges = [_range(i, percent_words, "less than") for i in literal.values.intervals]
-            return _one_of([f"{amount} % of {self._record} has passed" for amount in _joined(ranges, closed)])
+            ranges = [_position_range(i, percent_words, "less than") for i in literal.values.intervals]
+            return _one_of([f"{amount} % of {self._record} has passed" for amount in _joined_ranges(ranges, closed)])
         words = self._words(literal.values.intervals)
-        ranges = _joined([words.ranged(i) for i in literal.values.intervals], closed)
+        ranges = _joined_ranges([words.ranged(i) for i in literal.values.intervals], closed)
         if literal.signal.head is ELAPSED:
             return _one_of([words.have_passed(amount) for amount in ranges])
         return _one_of([f"{words.measured(amount)} {'is' if is_one(amount) else 'are'} left" for amount in ranges])
@@ -58,8 +58,8 @@ class When:
         """Write the number of steps of the record as a clause."""
         assert isinstance(literal.values, Reals)
         ranges = [_number_of_steps(i) for i in literal.values.intervals]
-        said = _joined(ranges, closed)
-        return _one_of([f"the record has {amount} {'step' if is_one(amount) else 'steps'}" for amount in said])
+        amounts = _joined_ranges(ranges, closed)
+        return _one_of([f"the record has {amount} {'step' if is_one(amount) else 'steps'}" for amount in amounts])
 
     def after_start(self, i: Interval) -> str:
         """Write a time after the start: "more than 5 steps after the start"."""
@@ -124,7 +124,7 @@ class When:
 
     def _words(self, intervals: Sequence[Interval]) -> "_DurationWords":
         ends = [end for i in intervals for end in (i.low, i.high)]
-        return _DurationWords(*self.steps.told(ends), "less than" if self.steps.timed else "fewer than")
+        return _DurationWords(*self.steps.in_words(ends), "less than" if self.steps.timed else "fewer than")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class _DurationWords:
 
     def ranged(self, i: Interval) -> str:
         """Write a range without its unit."""
-        return _range(i, self.numbers.__getitem__, self.less)
+        return _position_range(i, self.numbers.__getitem__, self.less)
 
     def measured(self, ranges: str) -> str:
         """Add the unit to a number or to ranges."""
@@ -148,7 +148,7 @@ class _DurationWords:
         return f"{self.measured(ranges)} {'has' if is_one(ranges) else 'have'} passed"
 
 
-def _joined(ranges: list[str], closed: bool) -> list[str]:
+def _joined_ranges(ranges: list[str], closed: bool) -> list[str]:
     return ranges if closed else [" or ".join(ranges)]
 
 
@@ -156,7 +156,7 @@ def _one_of(clauses: list[str]) -> str:
     return clauses[0] if len(clauses) == 1 else f"either {', '.join(clauses[:-1])} or {clauses[-1]}"
 
 
-def _range(i: Interval, number: Callable[[float], str], less: str) -> str:
+def _position_range(i: Interval, number: Callable[[float], str], less: str) -> str:
     low, high = number(i.low), number(i.high)
     least, most = "at least" if i.with_low else "more than", "at most" if i.with_high else less
     match i.bounded_below, i.bounded_above:
@@ -179,7 +179,7 @@ def _number_of_steps(i: Interval) -> str:
         return f"more than {number_words(i.low - 1)}"
     if i.bounded_above and not i.bounded_below and roundness(i.high + 1) > roundness(i.high):
         return f"fewer than {number_words(i.high + 1)}"
-    return _range(i, number_words, "fewer than")
+    return _position_range(i, number_words, "fewer than")
 
 
 def _numbered(i: Interval) -> str | None:
@@ -232,7 +232,7 @@ def _decimal_words(number: Decimal) -> str:
 # ---- Sentences that missing values may leave open: "at some point b; and, unless missing values leave it open: a".
 
 UNLESS = "unless missing values leave it open"
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
+_IN_QUOTES = re.compile(r'"[^"]*"|“[^”]*”')
 _BEGINS = re.compile(rf"(?:^|; and,? |; ){UNLESS}[,:] ", re.IGNORECASE)
 
 
@@ -248,11 +248,11 @@ def with_open(known: str, left_open: str) -> str:
 
 def parted(text: str) -> tuple[str, str]:
     """Split such a text into its certain part and its open part, which may be empty."""
-    bare = _QUOTED.sub(lambda found: "“" * len(found[0]), text)  # of the same length
+    bare = _IN_QUOTES.sub(lambda found: "“" * len(found[0]), text)  # of the same length
     begins = _BEGINS.search(bare)
     return (text, "") if begins is None else (text[: begins.start()], text[begins.end() :])
 
 
 def asks_what_is_missing(text: str) -> bool:
     """Return True if a text mentions that values are missing, known or unknown."""
-    return re.search(r"\b(missing|known|unknown)\b", _QUOTED.sub("", text)) is not None
+    return re.search(r"\b(missing|known|unknown)\b", _IN_QUOTES.sub("", text)) is not None

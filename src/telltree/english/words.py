@@ -60,8 +60,8 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     while at < end:
         match = _TOKEN.match(text, at)
         if match is None:
-            begun = len(text) - len(text[at:].lstrip())
-            raise SpeechError(f"a quotation mark has no partner; found {text[begun : begun + 20]!r}", begun + 1)
+            start = len(text) - len(text[at:].lstrip())
+            raise SpeechError(f"a quotation mark has no partner; found {text[start : start + 20]!r}", start + 1)
         group = str(match.lastgroup)
         kind = _KINDS[group]
         inside = _unescaped(match[group]) if kind is TokenKind.QUOTED else match[group]
@@ -337,9 +337,9 @@ def stands_bare(text: str, numbers: bool = False) -> bool:
     return not hidden and not opening and " ".join(lower) not in openings()
 
 
-def bare_or_quoted(text: str, careful: bool = False, numbers: bool = False) -> str:
-    """Quote a user's words if necessary, or always if `careful`."""
-    return text if not careful and stands_bare(text, numbers) else quoted(text)
+def bare_or_quoted(text: str, quote_all: bool = False, numbers: bool = False) -> str:
+    """Quote a user's words if necessary, or always if `quote_all`."""
+    return text if not quote_all and stands_bare(text, numbers) else quoted(text)
 
 
 # ---- Definite articles: "the vertical rate of aircraft 1", but "advisory 1".
@@ -525,7 +525,7 @@ _NAMES = {
 _SYMBOLS = {name: symbol for symbol, names in _NAMES.items() for name in (symbol, *names.split())}
 
 
-def named(word: str, units: Iterable[str]) -> str | None:
+def unit_named(word: str, units: Iterable[str]) -> str | None:
     """Return the unit among `units` that a word names, or None; full names may be capitalised, symbols not."""
     spelled = word if word in _SYMBOLS else word.lower()
     symbol = _SYMBOLS.get(spelled) if word in _SYMBOLS or len(word) > 2 else None

@@ -101,18 +101,18 @@ class _Writer:
             case OrderIn():
                 return _orders(term, self.domains.values(term).missing)
             case ValueIn():
-                return _says(term, self.domains.misses(term.signal))
+                return _value_in(term, self.domains.misses(term.signal))
 
     def _constant(self, truth: bool) -> Expression:
         if self.witness is None:
             raise GrammarError(f"what is always {'true' if truth else 'false'} cannot be written without any column")
-        asked = self.witness
-        if asked.type not in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
-            asked = Expression(MISSING, (asked,))
-        return Expression(OR if truth else AND, (asked, _not(asked)))
+        about = self.witness
+        if about.type not in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
+            about = Expression(MISSING, (about,))
+        return Expression(OR if truth else AND, (about, _not(about)))
 
 
-def _says(term: ValueIn, may_miss: bool) -> Expression:
+def _value_in(term: ValueIn, may_miss: bool) -> Expression:
     signal = term.signal
     match term.values:
         case Reals() as numbers:
@@ -176,14 +176,14 @@ def _intervals(signal: Expression, values: Reals) -> Expression:
 def _span(signal: Expression, interval: Interval, holes: list[float]) -> Expression:
     if interval.point:
         return _compared(EQUAL, signal, interval.low)
-    said = []
+    bounds = []
     size = signal.head is ABS and interval.bounded_above  # without any bound it could be missing
     from_zero = interval.low == 0 and interval.with_low and (size or signal.type is Type.COUNT)
     if interval.bounded_below and not from_zero:
-        said.append(_compared(GREATER_EQUAL if interval.with_low else GREATER, signal, interval.low))
+        bounds.append(_compared(GREATER_EQUAL if interval.with_low else GREATER, signal, interval.low))
     if interval.bounded_above:
-        said.append(_compared(LESS_EQUAL if interval.with_high else LESS, signal, interval.high))
-    return _chain(AND, [*said, *(_not(_compared(EQUAL, signal, hole)) for hole in holes)])
+        bounds.append(_compared(LESS_EQUAL if interval.with_high else LESS, signal, interval.high))
+    return _chain(AND, [*bounds, *(_not(_compared(EQUAL, signal, hole)) for hole in holes)])
 
 
 def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, Reals] | None:

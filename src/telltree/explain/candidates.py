@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from telltree.engine.formulas import FormulaEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
-from telltree.english import cost, expression_of, term_of, words_in
+from telltree.english import cost, expression_of, term_of, word_count
 from telltree.english.domains import Domains, joined
-from telltree.english.normal_form import taken_apart
+from telltree.english.normal_form import direct_term
 from telltree.english.terms import (
     FALSE,
     TRUE,
@@ -238,7 +238,7 @@ class DecisionPaths:
         shape = _shape(term)
         if shape not in self._words:
             tree = self.tree
-            self._words[shape] = words_in(term, tree.schema, step=tree.step, missing=tree.missing)
+            self._words[shape] = word_count(term, tree.schema, step=tree.step, missing=tree.missing)
         return self._words[shape]
 
     def roughly(self, term: Term) -> int:
@@ -376,7 +376,7 @@ def implied(whole: Term, claims: Sequence[Expression], domains: Domains) -> dict
     """
     if not all(map(_in_common_words, claims)):
         return {}
-    terms = [whole, *(taken_apart(claim, domains) for claim in claims)]
+    terms = [whole, *(direct_term(claim, domains) for claim in claims)]
     return short(chain([whole], *(_pieces(term, domains, implied=True) for term in terms)))
 
 
@@ -393,8 +393,8 @@ def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]
     known = (e for e in others if all(name in tree.schema for name in e.attributes()))
     own = list(filter(_in_common_words, (node.formula.expression for node in tree.nodes)))
     formulas = dict.fromkeys(chain(own, filter(_in_common_words, known)))
-    terms = (taken_apart(e, domains) for e in formulas)
-    atoms = atoms_of(taken_apart(e, domains, truth) for e in own for truth in (True, False))
+    terms = (direct_term(e, domains) for e in formulas)
+    atoms = atoms_of(direct_term(e, domains, truth) for e in own for truth in (True, False))
     made = observed(tree.schema.values(), atoms, longest, domains)
     found = dict.fromkeys(chain(*(_pieces(term, domains, implied=False) for term in terms), made))
     return [term for term in found if not _is_settled(term)], signals_asked(tree.schema.values(), atoms)

@@ -13,7 +13,7 @@ from telltree.english import say, term_of
 from telltree.english.domains import Domains
 from telltree.english.normal_form import same
 from telltree.english.nouns import filled
-from telltree.english.say import spoken
+from telltree.english.say import text_with_quotations
 from telltree.english.terms import TRUE, And, has_own_words
 from telltree.english.when import with_open
 from telltree.errors import SettingsError, SpeechError
@@ -247,7 +247,7 @@ def _of_all(
     terms = [term_of(claim, asked_missing(claim), static=static) for claim in claims]
     parts = dict.fromkeys(part for term in terms for part in (term.parts if isinstance(term, And) else (term,)))
     whole = And(tuple(parts)) if len(parts) > 1 else next(iter(parts), TRUE)
-    return spoken(whole, schema, step=step, missing=asked)
+    return text_with_quotations(whole, schema, step=step, missing=asked)
 
 
 def are_said_exactly(

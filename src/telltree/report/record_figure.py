@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.engine.trace import signals_of
-from telltree.english import name_of
+from telltree.english import signal_name
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Robustness, Style, english, sentence, shown
 from telltree.explain.categories import signed
@@ -165,7 +165,7 @@ class FormulaVoice(NamedTuple):
         if pane.column is None:
             if self.text == "formula":
                 return self.formula(pane.signal)
-            return with_small_pictures(name_of(rounded(pane.signal, self.digits), self.schema, step=self.step))
+            return with_small_pictures(signal_name(rounded(pane.signal, self.digits), self.schema, step=self.step))
         column = self.schema[pane.column]
         name = column.name if self.text == "formula" else column.words
         return f"{name} ({column.unit})" if column.unit else name
