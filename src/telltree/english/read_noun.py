@@ -106,7 +106,7 @@ class SignalReader:
         values: dict[Parameter, Expression] = {}
         place = 0
         while nexts := [way.pieces[place] for way in left if place < len(way.pieces)]:
-            words = sorted({piece for piece in nexts if isinstance(piece, str)}, key=len, reverse=True)
+            words = sorted(dict.fromkeys(piece for piece in nexts if isinstance(piece, str)), key=len, reverse=True)
             piece: Piece | None = self.cursor.take(*words)
             if piece is None and place == 0:
                 return None
