@@ -13,10 +13,10 @@ from test_speech_read import built, types_of
 
 from telltree import Formula
 from telltree.english import term_of
-from telltree.english.phrases import PHRASES
-from telltree.english.read import read
-from telltree.english.say import text_with_quotations
-from telltree.english.words import BOUNDS, OPENERS, WORDS
+from telltree.english.operator_phrases import PHRASES
+from telltree.english.read_sentence import read
+from telltree.english.tokens import BOUNDS, OPENERS, WORDS
+from telltree.english.write_sentence import text_with_quotations
 from telltree.explain import english
 from telltree.panel import Column as Named
 from telltree.panel import Schema

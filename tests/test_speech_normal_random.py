@@ -11,8 +11,8 @@ from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Column, FormulaEvaluator, draw_case, draw_columns
 
 from telltree.english import cost, expression_of, plain, simpler_side, term_of
-from telltree.english.domains import Domains
-from telltree.english.normal_form import direct_term
+from telltree.english.conversion import direct_term
+from telltree.english.terms import Domains
 from telltree.logic import Attribute, Expression, Level, Number, Shape, Type, operator_named
 
 # 10 seeds × 3 kinds of formulas × 90 formulas × 4 panels = 10,800 cases.

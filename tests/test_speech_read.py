@@ -11,24 +11,10 @@ from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, FormulaEvaluator, draw_case, draw_columns
 
 from telltree.english import term_of
-from telltree.english.read import read
-from telltree.english.say import text_with_quotations
-from telltree.english.terms import (
-    FALSE,
-    TRUE,
-    And,
-    CountIn,
-    Eventually,
-    Globally,
-    Interval,
-    Names,
-    Or,
-    OrderIn,
-    Orders,
-    Reals,
-    Truths,
-    ValueIn,
-)
+from telltree.english.read_sentence import read
+from telltree.english.terms import FALSE, TRUE, And, CountIn, Eventually, Globally, Or, OrderIn, ValueIn
+from telltree.english.values import Interval, Names, Orders, Reals, Truths
+from telltree.english.write_sentence import text_with_quotations
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Level, Number, Shape, Type, operator_named
 from telltree.panel import Column, Schema
@@ -426,7 +412,7 @@ def attempt(text, step):
 def test_any_text_is_read_or_refused(seed, monkeypatch):
     """With suggestions for the first seed alone: to find one, a text is read in a hundred other forms."""
     if seed:
-        monkeypatch.setattr(sys.modules["telltree.english.read"], "with_suggestion", lambda error, *_: error)
+        monkeypatch.setattr(sys.modules["telltree.english.read_sentence"], "with_suggestion", lambda error, *_: error)
     rng = random.Random(seed)
     sentences = [
         "at some point either the advisory is active, x is within 3 or mode is up, and then or later b is true",

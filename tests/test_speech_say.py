@@ -5,12 +5,11 @@ import pytest
 
 from telltree.engine import Formula
 from telltree.english import term_of
-from telltree.english.domains import Domains
 from telltree.english.normal_form import same
-from telltree.english.read import read, read_term
-from telltree.english.say import quotations, say, text_with_quotations
-from telltree.english.terms import And
+from telltree.english.read_sentence import read, read_term
+from telltree.english.terms import And, Domains
 from telltree.english.vocabulary import static_columns
+from telltree.english.write_sentence import quotations, say, text_with_quotations
 from telltree.errors import DataError, SettingsError, SpeechError
 from telltree.explain import english
 from telltree.grammar import Grammar

@@ -14,8 +14,8 @@ from strategies import FormulaEvaluator
 import telltree
 from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.english import quotations, say, term_of
-from telltree.english.domains import Domains
 from telltree.english.normal_form import same
+from telltree.english.terms import Domains
 from telltree.errors import SpeechError
 from telltree.explain import english
 from telltree.grammar import Grammar

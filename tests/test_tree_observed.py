@@ -5,8 +5,8 @@ from class_trees import class_leaf, class_tree
 
 from telltree import Panel
 from telltree.engine import Formula
-from telltree.english.domains import Domains
-from telltree.english.say import say
+from telltree.english.terms import Domains
+from telltree.english.write_sentence import say
 from telltree.explain.candidates import Seen, nearly_asked, observed
 from telltree.panel import Column, Schema
 from telltree.tree import Node

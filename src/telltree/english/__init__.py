@@ -1,11 +1,10 @@
 """Formulas to English and back: normal form, wording, and a parser for sentences."""
 
-from telltree.english.cost import cost
-from telltree.english.normal_form import plain, simpler_side, term_of
-from telltree.english.read import read
-from telltree.english.say import conditions, quotations, say, signal_name, text_with_quotations, word_count
-from telltree.english.words import repeats
-from telltree.english.write import expression_of
+from telltree.english.conversion import expression_of
+from telltree.english.normal_form import cost, plain, simpler_side, term_of
+from telltree.english.read_sentence import read
+from telltree.english.tokens import repeats
+from telltree.english.write_sentence import conditions, quotations, say, signal_name, text_with_quotations, word_count
 
 __all__ = [
     "conditions",

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import NoReturn
 
-from telltree.english.vocabulary import Entry, Vocabulary
-from telltree.english.words import (
+from telltree.english.tokens import (
     BOUNDS,
     FORMS,
     WORDS,
@@ -19,6 +18,7 @@ from telltree.english.words import (
     thousands,
     unit_named,
 )
+from telltree.english.vocabulary import Entry, Vocabulary
 from telltree.errors import SpeechError
 from telltree.logic import Expression
 from telltree.text import alike

@@ -4,14 +4,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from telltree.english.conversion import expression_of
 from telltree.english.cursor import Cursor
-from telltree.english.phrases import EXTREMES
-from telltree.english.read_noun import SignalReader, attribute, is_truth
-from telltree.english.read_when import CountReader, PositionReader
-from telltree.english.terms import Interval, Names, Opaque, OrderIn, Orders, Reals, Truths, ValueIn, Values
+from telltree.english.operator_phrases import EXTREMES
+from telltree.english.read_signal import SignalReader, attribute, is_truth
+from telltree.english.read_time import CountReader, PositionReader
+from telltree.english.terms import Opaque, OrderIn, ValueIn
+from telltree.english.tokens import ALONE, BOUNDS, number_words
+from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
 from telltree.english.vocabulary import STAYING, Fact, Noun, Scale
-from telltree.english.words import ALONE, BOUNDS, number_words
-from telltree.english.write import expression_of
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Number, Type, operator_named
 from telltree.logic.operators import (

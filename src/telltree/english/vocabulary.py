@@ -1,12 +1,13 @@
-"""The words for a schema's columns and for functions, and their meanings."""
+"""The words for a schema's columns and for functions: their meanings, articles, verbs and negations."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from telltree.english.words import Clause, Token, TokenKind, bare_or_quoted, quoted, split, stands_bare, takes_article
+from telltree.english.tokens import Token, TokenKind, bare_or_quoted, quoted, stands_bare
 from telltree.logic import UserFunction
 from telltree.panel import Column, ColumnType, Schema
 
@@ -172,7 +173,7 @@ class Vocabulary:
         words = f"the {called}" if called in self._definite and not quote_all else bare_or_quoted(called, quote_all)
         return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
 
-    def clause(self, column: Column, true: bool, quote_all: bool = False) -> Clause | None:
+    def clause(self, column: Column, true: bool, quote_all: bool = False) -> "Clause | None":
         """Return the sentence for a Boolean column that is true, or false; None if there is none for false."""
         if not is_clause(column):
             return Clause(self.noun(column, quote_all), "is", "true" if true else "false")
@@ -235,7 +236,7 @@ class Vocabulary:
                 self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
                 break
 
-    def _with_adverbs(self, column: Column, true: bool, clause: Clause) -> Clause:
+    def _with_adverbs(self, column: Column, true: bool, clause: "Clause") -> "Clause":
         """Add the clause with adverbs; return it whole, not split, if one of these has a meaning already."""
         whole = Clause("", "", str(clause))
         if not clause.verb:
@@ -321,3 +322,172 @@ def _pieces(function: UserFunction) -> list[str]:
             return [""]
         pieces.append(before)
     return [*pieces, rest]
+
+
+# ---- Definite articles: "the vertical rate of aircraft 1", but "advisory 1".
+
+_DETERMINED = {
+    "the", "a", "an", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "whose",
+    "each", "every", "all", "both", "either", "neither", "some", "any", "no", "many", "most", "few", "several", "how",
+    "one", "two", "three", "what", "which", "when", "whether",
+}  # fmt: skip
+_PREPOSITIONS = {
+    "of", "to", "from", "between", "since", "until", "at", "in", "on", "over", "with", "per", "above", "below", "for",
+    "by", "before", "after", "towards", "under",
+}  # fmt: skip
+_WORD = re.compile(r"[A-Za-z][A-Za-z’'-]*", re.ASCII)
+
+
+def takes_article(column: Column) -> bool:
+    """Return True if a column's phrase takes "the", judging by its words.
+
+    Names of columns take none, nor do single words, phrases with a determiner of their own, phrases that end in a
+    label ("advisory 1", "pump B"), plurals, and phrases that begin with a capital letter, which may be names.
+    """
+    words = (column.phrase or "").split(" ")
+    named = column.phrase in (None, column.name) or column.type is ColumnType.BOOLEAN  # whose phrase is a sentence
+    if named or len(words) < 2 or not _WORD.fullmatch(words[0]):
+        return False
+    if words[0].lower() in _DETERMINED or words[0].istitle() or words[0].endswith(("'s", "’s", "s'", "s’")):
+        return False
+    head = next((words[:i] for i, word in enumerate(words) if i and word in _PREPOSITIONS), words)
+    last = head[-1]
+    is_plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
+    return len(last) > 1 and bool(_WORD.fullmatch(last)) and not is_plural
+
+
+# ---- Clauses: a user's sentence split at its verb, so that it can be negated or take an adverb.
+#
+# The verb is the first auxiliary ("is", "has", "can"), or else the first word that is the third person of a verb and
+# cannot be a noun ("responds", "complies"; not "turns" or "runs"). A column's negated phrase reveals other verbs:
+# "pump 2 runs" and "pump 2 does not run". A sentence stays whole if a word before its verb makes the reference of an
+# adverb or "not" ambiguous: a quantifier ("both", "no"), the beginning of another clause ("the aircraft that is near
+# …"), or an adverb.
+
+_AUXILIARIES = {
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
+    "may", "might", "should",
+}  # fmt: skip
+_VERBS = (
+    "accelerate", "accept", "acknowledge", "activate", "agree", "allow", "appear", "apply", "ascend", "become", "begin",
+    "belong", "breathe", "collide", "comply", "confirm", "contain", "continue", "converge", "cooperate", "decelerate",
+    "deny", "depart", "depend", "descend", "deteriorate", "deviate", "differ", "disagree", "disappear", "diverge",
+    "emerge", "emit", "enter", "exceed", "exist", "expand", "expect", "expire", "explode", "fluctuate", "follow",
+    "happen", "hesitate", "ignore", "indicate", "intervene", "listen", "maintain", "obey", "occur", "operate", "oppose",
+    "oscillate", "overheat", "participate", "persist", "precede", "prevail", "proceed", "react", "receive", "recover",
+    "refuse", "remain", "remember", "remove", "require", "resist", "respond", "seem", "send", "succeed", "suffer",
+    "tend", "vanish", "vary", "vibrate", "violate", "warn", "weaken",
+)  # fmt: skip
+_IRREGULAR = {"are": "is", "be": "is", "have": "has"}
+_FIRST_DOUBTS = {"all", "any", "each", "every", "few", "many", "most", "one", "only", "several", "some", "three", "two"}
+_DOUBTS = {
+    "always", "because", "both", "either", "ever", "hardly", "if", "neither", "never", "no", "nobody", "none", "not",
+    "nothing", "often", "rarely", "seldom", "sometimes", "that", "unless", "until", "when", "where", "which", "who",
+    "whose",
+}  # fmt: skip
+
+
+_DOES_NOT = "does not"
+_TURNED = {"always": "never", "never": "always"}
+"""Adverbs by which "does not" is replaced: what always does not happen never happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence as subject, verb and predicate; one that could not be split is all predicate."""
+
+    subject: str
+    verb: str
+    predicate: str
+
+    def __str__(self) -> str:
+        return _words(self.subject, self.verb, self.predicate)
+
+    @property
+    def opening(self) -> str:
+        """Subject and verb."""
+        return _words(self.subject, self.verb)
+
+    def with_adverb(self, adverb: str) -> str:
+        """Add "always" or "never": after an auxiliary, before another verb, or before the whole sentence."""
+        if self.verb == _DOES_NOT:
+            return str(Clause(self.subject, f"{_TURNED[adverb]} {self._third}", self._rest))
+        behind = self.verb in _AUXILIARIES and not self._owns
+        verb = f"{self.verb} {adverb}" if behind else f"{adverb} {self.verb}"
+        return _words(self.subject, verb.rstrip(), self.predicate)
+
+    @property
+    def denied(self) -> "Clause | None":
+        """The negated sentence, or None if its negation is not clear."""
+        first = self.predicate.split(" ")[0]
+        if not self.verb or first in _DOUBTS or first == "to":  # "is not to open" forbids what "is to open" orders
+            return None
+        if self.verb == _DOES_NOT:
+            return Clause(self.subject, self._third, self._rest)
+        if self._owns:
+            return Clause(self.subject, self.verb, f"no {self.predicate.partition(' ')[2]}")
+        if self.verb in _AUXILIARIES:
+            return Clause(self.subject, self.verb, f"not {self.predicate}")
+        known = _THIRD.get(self.verb)
+        return None if known is None else Clause("", "", _words(self.subject, "does not", known, self.predicate))
+
+    @property
+    def _third(self) -> str:
+        """The verb after "does not" in the third person."""
+        return third_person(self.predicate.split(" ")[0])
+
+    @property
+    def _rest(self) -> str:
+        return self.predicate.partition(" ")[2]
+
+    @property
+    def _owns(self) -> bool:
+        """True if "has" means possession, as in "has a traffic alert", rather than a tense, as in "has risen"."""
+        return self.verb in ("has", "have", "had") and self.predicate.startswith(("a ", "an "))
+
+    @property
+    def verbless(self) -> str | None:
+        """The sentence without "is", for lists: "the valve open"; None if it has another verb."""
+        return f"{self.subject} {self.predicate}" if self.verb in ("is", "are") else None
+
+
+def split(words: str, negated: str | None = None) -> Clause:
+    """Split a sentence at its verb, or leave it whole if the verb is ambiguous.
+
+    `negated` is the column's negated phrase.
+    """
+    parts = words.split(" ")
+    verbs = [i for i, part in enumerate(parts) if part in _AUXILIARIES and i < len(parts) - 1]
+    verbs = verbs or [i for i, part in enumerate(parts) if part in _THIRD or _denies(negated, parts, i)]
+    before = [part.lower() for part in parts[: verbs[0]]] if verbs else []
+    if not before or before[0] in _FIRST_DOUBTS or not _DOUBTS.isdisjoint(before):
+        return Clause("", "", words)
+    subject, verb, predicate = " ".join(parts[: verbs[0]]), parts[verbs[0]], " ".join(parts[verbs[0] + 1 :])
+    denied = predicate.removeprefix("not ")
+    if verb in ("do", "does", "did") and denied != predicate:  # no adverb goes between them
+        clear = verb == "does" and denied.split(" ")[0].isalpha() and denied.split(" ")[0] not in _DOUBTS
+        return Clause(subject, _DOES_NOT, denied) if clear else Clause("", "", words)
+    return Clause(subject, verb, predicate)
+
+
+def _denies(negated: str | None, parts: list[str], i: int) -> bool:
+    """Return True if `negated` is the sentence with "does not" before the word at `i`, its verb."""
+    subject, predicate = " ".join(parts[:i]), " ".join(parts[i + 1 :])
+    verb = (negated or "").removeprefix(f"{subject} does not ").removesuffix(f" {predicate}" if predicate else "")
+    return verb.isalpha() and third_person(verb) == parts[i]
+
+
+def third_person(verb: str) -> str:
+    """Inflect a verb: "responds" from "respond"."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if verb.endswith("y") and verb[-2:-1] not in "aeou":
+        return f"{verb[:-1]}ies"
+    return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+
+
+_THIRD = {third_person(verb): verb for verb in _VERBS}
+
+
+def _words(*parts: str) -> str:
+    return " ".join(part for part in parts if part)

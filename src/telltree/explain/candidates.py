@@ -13,26 +13,23 @@ from telltree.engine.formulas import FormulaEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
 from telltree.english import cost, expression_of, term_of, word_count
-from telltree.english.domains import Domains, joined
-from telltree.english.normal_form import direct_term
+from telltree.english.conversion import direct_term
 from telltree.english.terms import (
     FALSE,
     TRUE,
     And,
     CountIn,
+    Domains,
     Eventually,
     Globally,
-    Interval,
-    Names,
     Opaque,
     Or,
     OrderIn,
-    Reals,
     Term,
-    Truths,
     ValueIn,
-    Values,
+    joined,
 )
+from telltree.english.values import Interval, Names, Reals, Truths, Values
 from telltree.logic import Attribute, Expression, Type
 from telltree.logic.expression import rounded
 from telltree.logic.operators import AND, NOT

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from telltree.engine import Answers, Formula
 from telltree.english import conditions, repeats, term_of
-from telltree.english.when import with_open
+from telltree.english.tokens import with_open
 from telltree.explain.english import Style, are_said_exactly, check_style, english, english_of_all, static_columns
 from telltree.explain.headlines import APART
 from telltree.explain.implication import follows, shown

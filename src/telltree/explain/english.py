@@ -10,12 +10,11 @@ from telltree.engine import Formula
 from telltree.engine.three_valued import asked_missing, possibly
 from telltree.english import plain as plain_expression
 from telltree.english import say, term_of
-from telltree.english.domains import Domains
 from telltree.english.normal_form import same
-from telltree.english.nouns import filled
-from telltree.english.say import text_with_quotations
-from telltree.english.terms import TRUE, And, has_own_words
-from telltree.english.when import with_open
+from telltree.english.terms import TRUE, And, Domains, has_own_words
+from telltree.english.tokens import with_open
+from telltree.english.write_sentence import text_with_quotations
+from telltree.english.write_signal import filled
 from telltree.errors import SettingsError, SpeechError
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction, operator_named
 from telltree.logic.operators import (

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from telltree.engine import Formula
 from telltree.engine.three_valued import surely
 from telltree.english import cost, repeats, say
-from telltree.english.domains import Domains, joined
 from telltree.english.terms import (
     FALSE,
     TRUE,
     And,
     CountIn,
+    Domains,
     Eventually,
     Globally,
-    Interval,
     Or,
-    Reals,
     Term,
     ValueIn,
+    joined,
     subjects,
 )
+from telltree.english.values import Interval, Reals
 from telltree.explain.candidates import Bounds, DecisionPaths, Seen, implied, nearly_asked, short
 from telltree.logic import Expression
 from telltree.logic.expression import rounded

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from telltree.english.normal_form import CONVERSIONS, OpaqueConversion
+from telltree.english.conversion import CONVERSIONS, OpaqueConversion
 from telltree.logic import Expression, Type
 from telltree.logic.operators import (
     ABS,
@@ -233,7 +233,7 @@ def is_rise(difference: Expression) -> tuple[bool, Expression, bool] | None:
 
 PHRASES: Cells[Phrase] = Cells(
     "plain English, said and read back",
-    "english/phrases.py",
+    "english/operator_phrases.py",
     {
         ABS: Phrase("the absolute value of {0}"),
         SIGN: Phrase("the sign of {0}"),

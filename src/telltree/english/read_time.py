@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from telltree.english.cursor import Cursor
-from telltree.english.durations import Steps
-from telltree.english.terms import And, Eventually, Globally, Interval, Reals, Term, ValueIn
-from telltree.english.when import rest_of, share_of
-from telltree.english.words import BOUNDS, TokenKind
+from telltree.english.terms import And, Eventually, Globally, Term, ValueIn
+from telltree.english.tokens import BOUNDS, TokenKind
+from telltree.english.values import Interval, Reals
+from telltree.english.write_time import Steps, rest_of, share_of
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH, Operator
 

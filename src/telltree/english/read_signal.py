@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from telltree.english.cursor import Cursor
-from telltree.english.durations import Steps
-from telltree.english.phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
+from telltree.english.operator_phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
+from telltree.english.tokens import Token, TokenKind, shape_of, shape_words
 from telltree.english.vocabulary import Fact, FunctionPhrase, Noun, Scale, is_clause
-from telltree.english.words import Token, TokenKind, shape_of, shape_words
+from telltree.english.write_time import Steps
 from telltree.logic import Attribute, Expression, Number, Shape, Type, UserFunction
 from telltree.logic.operators import DIFFERENCE, NOT, TIMES, Operator, Parameter, Quantity
 from telltree.panel import Column, ColumnType

@@ -3,19 +3,30 @@
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from telltree.english.conversion import expression_of
 from telltree.english.cursor import Cursor
-from telltree.english.domains import Domains
-from telltree.english.durations import Steps
 from telltree.english.normal_form import restricted
-from telltree.english.paraphrase import paraphrased, respelled
+from telltree.english.paraphrase import paraphrased, respelled, with_suggestion
 from telltree.english.read_clause import ClauseReader, ReadClause
-from telltree.english.read_noun import SignalReader, attribute
-from telltree.english.read_when import CountReader, PositionReader
-from telltree.english.suggest import with_suggestion
-from telltree.english.terms import FALSE, TRUE, And, CountIn, Eventually, Globally, Opaque, Or, OrderIn, Term, ValueIn
+from telltree.english.read_signal import SignalReader, attribute
+from telltree.english.read_time import CountReader, PositionReader
+from telltree.english.terms import (
+    FALSE,
+    TRUE,
+    And,
+    CountIn,
+    Domains,
+    Eventually,
+    Globally,
+    Opaque,
+    Or,
+    OrderIn,
+    Term,
+    ValueIn,
+)
+from telltree.english.tokens import TokenKind, tokens_of
 from telltree.english.vocabulary import Vocabulary, static_columns, vocabulary
-from telltree.english.words import TokenKind, tokens_of
-from telltree.english.write import expression_of
+from telltree.english.write_time import Steps
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Schema

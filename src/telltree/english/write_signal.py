@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from telltree.english.durations import Steps
-from telltree.english.phrases import PHRASES, Opposite, Phrase, Span, pieces
+from telltree.english.operator_phrases import PHRASES, Opposite, Phrase, Span, pieces
 from telltree.english.terms import has_own_words
+from telltree.english.tokens import bare_or_quoted, number_words, quoted, shape_words
 from telltree.english.vocabulary import Vocabulary
-from telltree.english.words import bare_or_quoted, number_words, quoted, shape_words
+from telltree.english.write_time import Steps
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
 from telltree.logic.operators import DIFFERENCE, NOT, TIMES, Operator, Parameter, Quantity

@@ -1,47 +1,237 @@
-"""Terms to formulas, in the shortest natural form."""
+"""Formulas to terms, without simplification, and terms to formulas, in the shortest natural form."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass
 from functools import reduce
+from typing import TypeAlias
 
-from telltree.english.domains import Domains
 from telltree.english.terms import (
     FALSE,
     TRUE,
     And,
     CountIn,
+    Domains,
     Eventually,
     Globally,
-    Interval,
-    Names,
+    Kind,
     Opaque,
     Or,
     OrderIn,
-    Reals,
     Term,
-    Truths,
     ValueIn,
     has_own_words,
+    joined,
 )
+from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
 from telltree.errors import GrammarError
 from telltree.logic import Attribute, Expression, Level, Number, Type
 from telltree.logic.operators import (
     ABS,
     AND,
+    BEFORE,
+    BEFORE_WITHIN,
+    COMPARISONS,
     COUNT,
     DIFFERENCE,
     EQUAL,
     EVENTUALLY,
+    EVENTUALLY_WITHIN,
+    FALL,
     GLOBALLY,
+    GLOBALLY_WITHIN,
     GREATER,
     GREATER_EQUAL,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
     IMPLIES,
     LESS,
     LESS_EQUAL,
+    MIRRORED,
     MISSING,
+    NEXT,
     NOT,
+    ONCE,
+    ONCE_WITHIN,
     OR,
+    PREVIOUS,
+    RISE,
+    SIGN,
+    SINCE,
+    UNLESS,
+    UNTIL,
+    Cells,
     Operator,
 )
+
+# ---- Formulas to terms: operators.
+
+_Conversion: TypeAlias = Callable[[Expression, Domains, bool], Term]
+
+
+def direct_term(e: Expression, domains: Domains, truth: bool = True) -> Term:
+    """Convert an expression, or its negation, to a term without simplification, except that lists are flat."""
+    if has_own_words(e) and not isinstance(e.head, Attribute):  # a column's phrase may be negated, or take an adverb
+        return Opaque(e, truth)
+    if isinstance(e.head, Operator) and e.head.joins:
+        return CONVERSIONS[e.head](e, domains, truth)
+    count = counted(e)
+    atom = literal_of(e) if count is None else CountIn(direct_term(count[0], domains), count[1])
+    term = atom if isinstance(atom, And | Or | Eventually | Globally) else domains.literal(atom)
+    return term if truth else domains.negated(term)
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueConversion:
+    """Conversion of an operator that has no term: an opaque literal, worded by the operator's phrase."""
+
+    opposite: Operator | None = None
+    """The dual operator: of the negated operand, it is the negation of the whole."""
+
+    def __call__(self, e: Expression, domains: Domains, truth: bool) -> Term:
+        if truth or self.opposite is None:
+            return Opaque(e, truth)
+        operand = e.args[0].args[0] if e.args[0].head is NOT else Expression(NOT, (e.args[0],))
+        return Opaque(Expression(self.opposite, (operand, *e.args[1:])), True)
+
+
+opaque = OpaqueConversion()
+
+
+def _negation(e: Expression, domains: Domains, truth: bool) -> Term:
+    return direct_term(e.args[0], domains, not truth)
+
+
+def _over_time(straight: type[Eventually] | type[Globally], opposite: type[Eventually] | type[Globally]) -> _Conversion:
+    def apart(e: Expression, domains: Domains, truth: bool) -> Term:
+        return (straight if truth else opposite)(direct_term(e.args[0], domains, truth))
+
+    return apart
+
+
+def _list(straight: Kind, opposite: Kind, turned: bool = False) -> _Conversion:
+    """Convert to a list of both operands, the first negated if `turned`; all are negated for the negation."""
+
+    def apart(e: Expression, domains: Domains, truth: bool) -> Term:
+        parts = (direct_term(e.args[0], domains, truth != turned), direct_term(e.args[1], domains, truth))
+        return joined(straight if truth else opposite, parts, domains)
+
+    return apart
+
+
+CONVERSIONS: Cells[_Conversion] = Cells(
+    "the normal form",
+    "english/conversion.py",
+    {
+        NOT: _negation,
+        EVENTUALLY: _over_time(Eventually, Globally),
+        GLOBALLY: _over_time(Globally, Eventually),
+        AND: _list(And, Or),
+        OR: _list(Or, And),
+        IMPLIES: _list(Or, And, turned=True),
+        EVENTUALLY_WITHIN: OpaqueConversion(GLOBALLY_WITHIN),
+        GLOBALLY_WITHIN: OpaqueConversion(EVENTUALLY_WITHIN),
+        ONCE: OpaqueConversion(HISTORICALLY),
+        HISTORICALLY: OpaqueConversion(ONCE),
+        ONCE_WITHIN: OpaqueConversion(HISTORICALLY_WITHIN),
+        HISTORICALLY_WITHIN: OpaqueConversion(ONCE_WITHIN),
+        NEXT: opaque,
+        PREVIOUS: opaque,
+        UNTIL: opaque,
+        UNLESS: opaque,
+        SINCE: opaque,
+        RISE: opaque,
+        FALL: opaque,
+        BEFORE: opaque,
+        BEFORE_WITHIN: opaque,
+    },
+    about=lambda operator: operator.joins,
+)
+"""The conversion of each operator that joins conditions to a term, or of its negation."""
+
+
+# ---- Formulas to terms: atoms, by the values of a signal that they allow.
+
+_ORDERS = {
+    "<": Orders(True, False, False, False),
+    "<=": Orders(True, True, False, False),
+    ">": Orders(False, False, True, False),
+    ">=": Orders(False, True, True, False),
+    "=": Orders(False, True, False, False),
+}
+_MISSING: dict[Type, Values] = {
+    Type.REAL_VECTOR: Reals((), True),
+    Type.CATEGORICAL_VECTOR: Names(frozenset(), False, True),
+    Type.BOOLEAN_VECTOR: Truths(False, False, True),
+}
+
+
+def counted(e: Expression) -> tuple[Expression, Reals] | None:
+    """Return the operand of `count` and the allowed numbers if an expression compares one count with a number."""
+    if e.type is not Type.BOOLEAN or e.head not in COMPARISONS:
+        return None
+    left, right, relation = _number_last(e)
+    if not isinstance(right.head, Number):
+        return None
+    count, times = _bare(left, Reals.compared(relation, right.head.value))
+    return (count.args[0], times.whole) if count.head is COUNT and not has_own_words(count) else None
+
+
+def literal_of(e: Expression) -> Term:
+    """Convert an atom: any Boolean vector except connectives, temporal operators and comparisons that are `counted`.
+
+    The literal may allow values that the signal cannot have.
+    """
+    if e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
+        return _comparison(e)
+    if e.head is MISSING:
+        return _missing(e.args[0])
+    return ValueIn(e, Truths(True, False, False)) if isinstance(e.head, Attribute) else Opaque(e, True)
+
+
+def _missing(e: Expression) -> Term:
+    if e.type is Type.BOOLEAN_VECTOR and not isinstance(e.head, Attribute):
+        return FALSE  # a formula is never missing, nor is the result of a Boolean function
+    values = _MISSING[e.type]
+    return ValueIn(*_bare(e, values)) if isinstance(values, Reals) else ValueIn(e, values)
+
+
+def _comparison(e: Expression) -> Term:
+    left, right, relation = _number_last(e)
+    match right.head:
+        case Number(value=value):
+            return ValueIn(*_bare(left, Reals.compared(relation, value)))
+        case Level(name=name):
+            return ValueIn(left, Names(frozenset([name]), False, False))
+    if left == right and left.type is Type.REAL_VECTOR:
+        return ValueIn(*_bare(left, Reals((Interval(),) if _ORDERS[relation].equal else (), False)))
+    if str(right) < str(left):
+        left, right, relation = right, left, MIRRORED[relation]
+    return OrderIn(left, right, _ORDERS[relation])
+
+
+def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
+    """Return the sides of a comparison and its relation, with a number on the right if there is one."""
+    assert isinstance(e.head, Operator)
+    left, right = e.args
+    if isinstance(left.head, Number):
+        return right, left, MIRRORED[e.head.name]
+    return left, right, e.head.name
+
+
+def _bare(signal: Expression, values: Reals) -> tuple[Expression, Reals]:
+    """Remove `abs` and `sign` from a signal and order its differences by their text; adapt the values."""
+    while (signal.head is ABS or signal.head is SIGN) and not has_own_words(signal):
+        values = values.under_abs if signal.head is ABS else values.under_sign
+        signal = signal.args[0]
+    if signal.head is DIFFERENCE and not has_own_words(signal):
+        left, right = signal.args
+        last = isinstance(right.head, Number)
+        if isinstance(left.head, Number) or (not last and str(right) < str(left)):
+            return Expression(DIFFERENCE, (right, left)), values.mirrored  # exact: rounding is symmetric
+    return signal, values
+
+
+# ---- Terms to formulas.
 
 _RELATIONS = {
     (True, False, False): LESS,

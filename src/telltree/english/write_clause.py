@@ -5,36 +5,22 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from telltree.english.domains import Domains
-from telltree.english.durations import suited, unit_words
-from telltree.english.normal_form import direct_term
-from telltree.english.nouns import SignalWriter
-from telltree.english.phrases import EXTREMES, is_rise
-from telltree.english.terms import (
-    Interval,
-    Names,
-    Opaque,
-    OrderIn,
-    Reals,
-    Term,
-    Truths,
-    ValueIn,
-    has_own_words,
-    how_many,
-    of_length,
-)
-from telltree.english.vocabulary import SHARED_VERBS, Scale, is_clause, scales
-from telltree.english.when import PositionWriter, of_clock
-from telltree.english.words import (
+from telltree.english.conversion import direct_term
+from telltree.english.operator_phrases import EXTREMES, is_rise
+from telltree.english.terms import Domains, Opaque, OrderIn, Term, ValueIn, has_own_words, how_many, of_clock, of_length
+from telltree.english.tokens import (
     ALONE,
     OR_AT_THE_START,
     QUOTED,
-    Clause,
     bare_or_quoted,
     joins_items,
     number_words,
     shape_words,
 )
+from telltree.english.values import Interval, Names, Reals, Truths
+from telltree.english.vocabulary import SHARED_VERBS, Clause, Scale, is_clause, scales
+from telltree.english.write_signal import SignalWriter
+from telltree.english.write_time import PositionWriter, suited, unit_words
 from telltree.logic import Attribute, Expression, Number, Type
 from telltree.logic.operators import (
     CHANGE,
