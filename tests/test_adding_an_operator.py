@@ -20,8 +20,6 @@ from telltree.english.conversion import CONVERSIONS, opaque
 from telltree.english.operator_phrases import PHRASES, Phrase
 from telltree.errors import GrammarError, OperatorError
 from telltree.explain import decisive_steps, english
-from telltree.explain.implication import CLAIMS
-from telltree.explain.implication import opaque as opaque_claim
 from telltree.logic import OPERATORS, Type
 from telltree.logic.meaning import Joins, Makes, MicroOp
 from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register, withdraw
@@ -101,7 +99,6 @@ WITHIN = Toy(
     (
         (BOUNDS, by_operands),
         (CONVERSIONS, opaque),
-        (CLAIMS, opaque_claim),
         (PHRASES, Phrase("it comes within {k} that {0}")),
         (SQL, within_sql),
         (STL, lambda writer, e: f"eventually[0:{int(e.parameter('k'))}]({writer.truth(e.args[0])})"),
@@ -122,7 +119,6 @@ AFTER = Toy(
     (
         (BOUNDS, by_operands),
         (CONVERSIONS, opaque),
-        (CLAIMS, opaque_claim),
         (PHRASES, Phrase("it holds after {d} that {0}")),
         (SQL, Refused("which is not asked for it")),
         (STL, Refused()),

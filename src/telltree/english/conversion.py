@@ -14,6 +14,7 @@ from telltree.english.terms import (
     Eventually,
     Globally,
     Kind,
+    Literal,
     Opaque,
     Or,
     OrderIn,
@@ -90,11 +91,15 @@ class OpaqueConversion:
     def __call__(self, e: Expression, domains: Domains, truth: bool) -> Term:
         if truth or self.opposite is None:
             return Opaque(e, truth)
-        operand = e.args[0].args[0] if e.args[0].head is NOT else Expression(NOT, (e.args[0],))
-        return Opaque(Expression(self.opposite, (operand, *e.args[1:])), True)
+        return Opaque(Expression(self.opposite, (opposite(e.args[0]), *e.args[1:])), True)
 
 
 opaque = OpaqueConversion()
+
+
+def opposite(e: Expression) -> Expression:
+    """Negate an expression, or remove its negation."""
+    return e.args[0] if e.head is NOT else Expression(NOT, (e,))
 
 
 def _negation(e: Expression, domains: Domains, truth: bool) -> Term:
@@ -182,7 +187,7 @@ def literal_of(e: Expression) -> Term:
     The literal may allow values that the signal cannot have.
     """
     if e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
-        return _comparison(e)
+        return comparison_literal(e)
     if e.head is MISSING:
         return _missing(e.args[0])
     return ValueIn(e, Truths(True, False, False)) if isinstance(e.head, Attribute) else Opaque(e, True)
@@ -195,7 +200,8 @@ def _missing(e: Expression) -> Term:
     return ValueIn(*_bare(e, values)) if isinstance(values, Reals) else ValueIn(e, values)
 
 
-def _comparison(e: Expression) -> Term:
+def comparison_literal(e: Expression) -> Literal:
+    """Convert a comparison of signals or of counts."""
     left, right, relation = _number_last(e)
     match right.head:
         case Number(value=value):

@@ -1,7 +1,13 @@
-"""Refutation: claims that cannot all be true at one step of a record."""
+"""Implication by refutation: a claim follows from others if these and its negation cannot all be true.
 
-from collections.abc import Hashable, Iterable
+Claims are terms. They are taken apart until two contradict each other: claims about one step, and claims that hold from
+that step on. Every contradiction found is real, but not all are found: some would take too long, or need arithmetic.
+"""
 
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+
+from telltree.english.conversion import comparison_literal, direct_term, opposite
 from telltree.english.terms import (
     And,
     CountIn,
@@ -9,27 +15,105 @@ from telltree.english.terms import (
     Eventually,
     Globally,
     Literal,
+    Opaque,
     Or,
     Term,
     ValueIn,
     subject,
     subjects,
     values_of,
+    with_values,
 )
 from telltree.english.values import Values
+from telltree.logic import Expression, Type
+from telltree.logic.expression import SPELT_OUT, spelt_out
+from telltree.logic.operators import (
+    COMPARISONS,
+    EVENTUALLY_WITHIN,
+    GLOBALLY_WITHIN,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
+    ONCE,
+    ONCE_WITHIN,
+)
 
-# ---- Refutation: terms that cannot all be true at one step of a record.
-#
-# Terms are taken apart until two contradict each other: terms about this step, and terms that hold from this step on.
-# Every contradiction found is real, but not all are found: some would take too long, or need arithmetic.
-
+MOST_WORK = 5_000  # claims examined per formula
 DEEPEST = 30  # choices and steps into the future, nested
 
 
-class WorkBudget:
-    """A budget of terms to examine. It does not measure time, so results do not depend on the machine."""
+def redundant(conjuncts: Sequence[Expression]) -> list[bool]:
+    """Select conjuncts to omit: together they follow from those that stay, for every possible record.
 
-    def __init__(self, most: int) -> None:
+    Earlier conjuncts, which say less about a category, are omitted first.
+    """
+    claims = [_claim(conjunct) for conjunct in conjuncts]
+    omitted = [False] * len(claims)
+    for i, conjunct in enumerate(conjuncts):
+        others = [claim for j, claim in enumerate(claims) if j != i and not omitted[j]]
+        omitted[i] = _contradict([*others, _claim(conjunct, False)])
+    return omitted
+
+
+def follows(conclusion: Expression, premises: Iterable[Expression]) -> bool:
+    """Return True if a formula is found to follow from others for every possible record."""
+    return _contradict([*map(_claim, premises), _claim(conclusion, False)])
+
+
+def _contradict(claims: Iterable[Term]) -> bool:
+    return StepClaims(_ANY, WorkBudget()).with_claims(claims).contradictory()
+
+
+# ---- Formulas as claims: terms with the consequences of operators that the normal form keeps whole.
+
+_ANY = Domains()
+
+
+def _claim(e: Expression, truth: bool = True) -> Term:
+    return _with_consequences(direct_term(_without_phrases(e), _ANY, truth))
+
+
+def _without_phrases(e: Expression) -> Expression:
+    """Remove a grammar's own phrases, which would make their expressions opaque."""
+    return replace(e, english=None, parts=(), args=tuple(map(_without_phrases, e.args)))
+
+
+def _with_consequences(term: Term) -> Term:
+    match term:
+        case And(parts) | Or(parts):
+            return type(term)(tuple(map(_with_consequences, parts)))
+        case Eventually(part) | Globally(part):
+            return type(term)(_with_consequences(part))
+        case Opaque(expression=e, holds=holds):
+            return _opened(e, holds)
+    return term
+
+
+def _opened(e: Expression, holds: bool) -> Term:
+    """Express an opaque literal by a simpler one, and by what it implies about this step and later ones."""
+    if e.head in SPELT_OUT:
+        return _claim(spelt_out(e), holds)
+    if e.type is Type.BOOLEAN and e.head in COMPARISONS:
+        compared = comparison_literal(e)
+        return compared if holds else with_values(compared, replace(~values_of(compared), missing=False))
+    if e.head in _DUALS:  # G[a, b] p is ¬F[a, b] ¬p
+        return _opened(Expression(_DUALS[e.head], (opposite(e.args[0]), *e.args[1:])), not holds)
+    if e.head is EVENTUALLY_WITHIN and holds:
+        return And((Opaque(e, True), Eventually(_claim(e.args[0]))))
+    if e.head is EVENTUALLY_WITHIN and e.window[0] == 0:
+        return And((Opaque(e, False), _claim(e.args[0], False)))
+    return Opaque(e, holds)
+
+
+_DUALS = {GLOBALLY_WITHIN: EVENTUALLY_WITHIN, HISTORICALLY: ONCE, HISTORICALLY_WITHIN: ONCE_WITHIN}
+
+
+# ---- Refutation: claims that cannot all be true at one step of a record.
+
+
+class WorkBudget:
+    """A budget of claims to examine. It does not measure time, so results do not depend on the machine."""
+
+    def __init__(self, most: int = MOST_WORK) -> None:
         self.left = most
 
     @property

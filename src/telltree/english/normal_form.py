@@ -370,7 +370,6 @@ def _bare(term: Term) -> Term:
 # true; in a ∨ b, only where a is false; under F and G, only where every claim about later steps is true. A part that
 # is certainly true or false there is dropped, and a literal may allow any further values that make it shorter.
 
-MOST_WORK = 5_000  # terms examined per formula
 ROUNDS = 4
 
 
@@ -379,7 +378,7 @@ def simplified(term: Term, domains: Domains, first: bool) -> Term:
 
     With `first`, the term is evaluated only at the first step of records, else at every step.
     """
-    temporal, here = TemporalTerms(domains), StepClaims(domains, WorkBudget(MOST_WORK), first)
+    temporal, here = TemporalTerms(domains), StepClaims(domains, WorkBudget(), first)
     found = [term]
     for _ in range(ROUNDS):
         term = temporal.rebuilt(term)

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from telltree.english.conversion import opposite
 from telltree.english.cursor import Cursor
 from telltree.english.operator_phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
 from telltree.english.tokens import Token, TokenKind, shape_of, shape_words
 from telltree.english.vocabulary import Fact, FunctionPhrase, Noun, Scale, is_clause
 from telltree.english.write_time import Steps
 from telltree.logic import Attribute, Expression, Number, Shape, Type, UserFunction
-from telltree.logic.operators import DIFFERENCE, NOT, TIMES, Operator, Parameter, Quantity
+from telltree.logic.operators import DIFFERENCE, TIMES, Operator, Parameter, Quantity
 from telltree.panel import Column, ColumnType
 
 _TYPES = {
@@ -334,11 +335,6 @@ def _by_first_word(of_record: bool, changes: int) -> dict[str, list[_Way]]:
                 )
                 found.setdefault(words.split()[0], []).append(way)
     return found
-
-
-def opposite(e: Expression) -> Expression:
-    """Negate an expression, or remove its negation."""
-    return e.args[0] if e.head is NOT else Expression(NOT, (e,))
 
 
 def is_truth(e: Expression) -> bool:

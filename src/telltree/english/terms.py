@@ -282,6 +282,8 @@ class Domains:
     def _one_value(self, signal: Expression) -> bool:
         if isinstance(signal.head, Attribute):
             return signal.head.name in self.static
+        if signal.type is Type.COUNT:
+            return True
         if _traits(signal).moves or _traits(signal).lasts:
             return _traits(signal).lasts
         return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.operands))
