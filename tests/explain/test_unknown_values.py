@@ -20,7 +20,7 @@ from tests.tree.test_unknown_values import draw, grown
 from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.engine.three_valued import settled
 from telltree.english import plain
-from telltree.english.when import UNLESS, asks_what_is_missing
+from telltree.english.tokens import UNLESS, asks_what_is_missing
 from telltree.explain import categories_text, categorize, outline, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.proportions import wilson

@@ -17,11 +17,10 @@ from telltree import Formula, Grammar, Panel
 from telltree.engine import truth_of
 from telltree.engine.signals import SIGNALS
 from telltree.engine.three_valued import BOUNDS, THERE, by_operands, like_operands
-from telltree.english.normal_form import APART, kept_whole
-from telltree.english.phrases import PHRASES, Phrase
+from telltree.english.conversion import CONVERSIONS, opaque
+from telltree.english.operator_phrases import PHRASES, Phrase
 from telltree.errors import GrammarError, OperatorError
 from telltree.explain import decisive_steps, english
-from telltree.explain.implication import CLAIMS, opaque
 from telltree.logic import OPERATORS, Type
 from telltree.logic.meaning import Joins, Makes, MicroOp
 from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register, withdraw
@@ -100,8 +99,7 @@ WITHIN = Toy(
     ),
     (
         (BOUNDS, by_operands),
-        (APART, kept_whole),
-        (CLAIMS, opaque),
+        (CONVERSIONS, opaque),
         (PHRASES, Phrase("it comes within {k} that {0}")),
         (SQL, within_sql),
         (STL, lambda writer, e: f"eventually[0:{int(e.parameter('k'))}]({writer.truth(e.args[0])})"),
@@ -121,8 +119,7 @@ AFTER = Toy(
     ),
     (
         (BOUNDS, by_operands),
-        (APART, kept_whole),
-        (CLAIMS, opaque),
+        (CONVERSIONS, opaque),
         (PHRASES, Phrase("it holds after {d} that {0}")),
         (SQL, Refused("which is not asked for it")),
         (STL, Refused()),

@@ -67,8 +67,8 @@ class Formula:
         nearest sentence that can be. What is said to be so "unless missing values leave it open" is true where it
         possibly is.
         """
-        from telltree.english.read import read_sentence  # most formulas are evaluated, and never spoken of
-        from telltree.english.when import asks_what_is_missing, parted
+        from telltree.english.read_sentence import read_sentence  # most formulas are evaluated, and never spoken of
+        from telltree.english.tokens import asks_what_is_missing, parted
 
         def said(part: str, missing: Container[str] | None = None) -> Expression:
             return read_sentence(part, schema, functions=functions, step=step, sentences=quotations, missing=missing)

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from telltree.engine import Answers, Formula
-from telltree.english import conditions, repeats, term_of
-from telltree.english.when import with_open
+from telltree.english import conditions, implication, repeats, term_of
+from telltree.english.tokens import with_open
 from telltree.explain.english import Style, are_said_exactly, check_style, english, english_of_all, static_columns
 from telltree.explain.headlines import APART
-from telltree.explain.implication import follows, shown
 from telltree.logic import Expression, UserFunction
 from telltree.logic.expression import conjunction
 from telltree.logic.operators import AND, NOT
@@ -372,7 +371,8 @@ class Telling:
         """Without a headline that is told of all categories in a group around it, or follows from what is."""
         above = [said.english for said in self.steps[:-1]]
         shared = any(self.is_headline(said) or self._repeats(said) for said in above)
-        shared = shared or (self.claim is not None and bool(above) and follows(self.claim, self.branches[:-1]))
+        if not shared and self.claim is not None and above:
+            shared = implication.follows(self.claim.expression, signed(self.branches[:-1]))
         return replace(self, headline=None) if shared else self
 
     def without_repeats(self, *said: str) -> "Telling":
@@ -664,6 +664,20 @@ def categories_text(categories: Iterable[Category]) -> str:
 def signed(branches: Iterable[Branch]) -> list[Expression]:
     """The formulas of branches as expressions that are true; negated where the formula is false."""
     return [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
+
+
+def redundant(branches: Sequence[Branch]) -> list[bool]:
+    """Select the branches to leave out: together they follow from those that stay, for every possible record.
+
+    A branch is a formula and whether it is true. Earlier branches, which say less about a category, are left out first.
+    """
+    return implication.redundant(signed(branches))
+
+
+def shown(branches: Sequence[Branch]) -> tuple[Branch, ...]:
+    """Select the branches to show, in order: the others follow from them. At least the last one stays."""
+    kept = [branch for branch, follows in zip(branches, redundant(branches), strict=True) if not follows]
+    return tuple(kept or branches[-1:])
 
 
 def sentence(

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from telltree.checks import require_whole
 from telltree.engine import Formula
 from telltree.engine.three_valued import settled
-from telltree.english import name_of
+from telltree.english import signal_name
 from telltree.errors import SettingsError
 from telltree.explain import Category, Style, english, sentence, shown
 from telltree.explain.categories import signed
@@ -76,7 +76,7 @@ class FormulaWording(NamedTuple):
         if pane.column is None:
             if self.text == "formula":
                 return self.formula(pane.signal)
-            return with_small_pictures(name_of(rounded(pane.signal, self.digits), self.schema, step=self.step))
+            return with_small_pictures(signal_name(rounded(pane.signal, self.digits), self.schema, step=self.step))
         column = self.schema[pane.column]
         name = column.name if self.text == "formula" else column.words
         return f"{name} ({column.unit})" if column.unit else name

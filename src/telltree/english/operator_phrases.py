@@ -1,4 +1,4 @@
-"""What operators are called in plain English, for saying and for reading back alike."""
+"""Phrases of operators, by which they are both written and read back."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from telltree.english.normal_form import APART, KeptWhole
+from telltree.english.conversion import CONVERSIONS, OpaqueConversion
 from telltree.logic import Expression, Type
 from telltree.logic.operators import (
     ABS,
@@ -61,31 +61,30 @@ _PLACE = re.compile(r"\{([\w~-]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words with {0}, {1} … for operands, {k}, by their names, for parameters, and {a-b} for two that bound a window.
+    """A template with {0}, {1} … for operands, {~0} for a negated one, {k} for a parameter, {a-b} for a window.
 
-    They begin with some of their own. {~0} is the opposite of an operand.
+    It begins with words, not with an operand.
     """
 
     words: str
     first: bool = False
-    """Whether they are looked for before a column's: nothing but telltree has words for what they say."""
+    """True if the parser tries the phrase before the names of columns."""
     shorts: tuple["Short", ...] = ()
     of_record: "Phrase | None" = None
-    """Other words for the same of a whole record, which begins where it is asked: "after the start", not "later"."""
+    """Phrase for use at the first step of a record: "after the start" rather than "later"."""
     denied: "Phrase | None" = None
-    """Words for the opposite of the whole, where "it is not so that" would leave open how far it reaches."""
-
+    """Phrase for the negation, where the scope of "it is not so that" would be ambiguous."""
     closed: str = ""
-    """Words that do not end with an operand which may be taken to go on."""
+    """Template that does not end with an operand, whose end might be unclear."""
 
-    def fitting(self, e: Expression, wary: bool = False) -> str:
-        """The words for an expression with this operator."""
-        if wary and self.closed:
+    def fitting(self, e: Expression, explicit: bool = False) -> str:
+        """Return the template for an expression with this operator."""
+        if explicit and self.closed:
             return self.closed
         return next((short.words for short in self.shorts if short.fits(e)), self.words)
 
     def ways(self) -> Iterator[tuple[str, Mapping[str, float | str]]]:
-        """All words that there are for it, and what they leave out."""
+        """Yield all templates, each with the values of the parameters that it omits."""
         for short in self.shorts:
             yield short.words, {short.parameter: short.value}
         yield self.words, {}
@@ -95,14 +94,14 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """Words that leave out a parameter of this value, or equal to another: "precisely {b} later" is from b to b."""
+    """A template that omits a parameter with this value, or equal to another: "precisely {b} later" is from b to b."""
 
     words: str
     parameter: str
     value: float | str
 
     def fits(self, e: Expression) -> bool:
-        """Whether an expression may be said so."""
+        """Return True if the template fits an expression."""
         value = e.parameter(self.value) if isinstance(self.value, str) else self.value
         return e.parameter(self.parameter) == value
 
@@ -117,18 +116,18 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """The opposite of the operand with this number."""
+    """The negation of the operand with this number."""
 
     operand: int
 
 
 Piece: TypeAlias = str | int | Opposite | Parameter | Span
-"""Words, the number of an operand, its opposite, a parameter, or two of them."""
+"""Words, the number of an operand, its negation, a parameter, or two parameters."""
 
 
 @lru_cache(maxsize=256)
 def pieces(operator: Operator, words: str) -> tuple[Piece, ...]:
-    """The words of an operator's phrase, operands by their numbers, and parameters, in order."""
+    """Split a template into its pieces, in order."""
     rows = {row.name: row for row in operator.parameters}
     found: list[Piece] = []
     for i, piece in enumerate(_PLACE.split(words)):
@@ -144,23 +143,23 @@ def pieces(operator: Operator, words: str) -> tuple[Piece, ...]:
 
 
 def _tokens(words: str) -> str:
-    """Words with blanks between them, and before marks, which are tokens of their own."""
+    """Separate words and punctuation, which are tokens, by single blanks."""
     return " ".join(words.replace(",", " ,").split())
 
 
 def asks_truth(operator: Operator, place: int) -> bool:
-    """Whether an operand is true or false, not a number."""
+    """Return True if an operand is Boolean."""
     return any(types[place] is Type.BOOLEAN_VECTOR for types, _ in operator.uses())
 
 
 def _window(words: str, from_here: str, exactly: str, *, of_record: Phrase | None = None) -> Phrase:
-    """A window: in general, from the step at which it is asked, and of a single step."""
+    """Make the phrase of a window, with templates for windows from the current step and of a single step."""
     shorts = (Short(exactly, "a", "b"), Short(from_here, "a", 0.0))
     return Phrase(words, first=True, shorts=shorts, of_record=of_record)
 
 
 def _over_window(noun: str) -> Phrase:
-    """What is made of the values in a window that is counted back."""
+    """Make the phrase of an aggregate over a window of past steps."""
     opening = f"the {noun} of {{0}}"
     return _window(
         f"{opening} {{a-b}} earlier",
@@ -170,12 +169,12 @@ def _over_window(noun: str) -> Phrase:
 
 
 def _over_record(noun: str) -> Phrase:
-    """What is made of all values of a record."""
+    """Make the phrase of an aggregate over a whole record."""
     return Phrase(f"the {noun} of {{0}} over the whole record", first=True)
 
 
 def _until(how: str, event: str, none: str, then: str, denied: Phrase | None = None) -> Phrase:
-    """What is so up to the first step at which something else is, and what if there is none."""
+    """Make the phrase of "until" and "unless", including the case that the event never comes."""
     words = f"{how} the first step at which {event}, {none}, {then}"
     return Phrase(f"from then {words}", first=True, of_record=Phrase(f"from the start {words}"), denied=denied)
 
@@ -189,7 +188,7 @@ _NONE_THEN, _NONE = "after no step from then on at which", "after no step at whi
 
 
 def _after(one: str) -> Phrase:
-    """What is so at one step, and something else some steps later."""
+    """Make the phrase of one event some steps after another."""
     first = f"{one} {{0}}, and"
     return _window(
         f"{first} some time {{a-b}} later {{1}}",
@@ -199,7 +198,7 @@ def _after(one: str) -> Phrase:
 
 
 def _never_after(none: str) -> Phrase:
-    """That nothing so comes some steps after something else."""
+    """Make the phrase for the absence of one event some steps after another."""
     opening, last = f"{none} {{0}} comes,", "one at which {1}"
     short = Short(f"{opening} precisely {{b}} later, {last}", "a", "b")
     return Phrase(f"{opening} {{a-b}} later, {last}", first=True, shorts=(short,))
@@ -213,14 +212,17 @@ EXTREMES = {
     WHEN_MIN: "its lowest value of the whole record",
     WHEN_MAX: "its highest value of the whole record",
 }
-"""What a signal reaches at these times."""
+"""Words for the value that a signal reaches at these times."""
 _FARTHEST = {MIN_WITHIN: True, MAX_WITHIN: False}
-"""From which extreme of its last values a signal has risen (or fallen)."""
+"""True for the extreme from which signals rise, False for the one from which they fall."""
 
 
 def is_rise(difference: Expression) -> tuple[bool, Expression, bool] | None:
-    """Of how far a signal is from its minimum or maximum of the last steps, the current one included: whether it has
-    risen from there, the extreme, and whether the difference is that turned round; None of anything else."""
+    """Recognise the distance of a signal from its minimum or maximum of the last steps, the current one included.
+
+    Return True if it has risen (False if fallen), the extreme, and True if the operands are swapped; None for other
+    differences.
+    """
     one, other = difference.args
     for value, extreme, last in ((one, other, True), (other, one, False)):
         rises = _FARTHEST.get(extreme.head) if isinstance(extreme.head, Operator) else None
@@ -231,7 +233,7 @@ def is_rise(difference: Expression) -> tuple[bool, Expression, bool] | None:
 
 PHRASES: Cells[Phrase] = Cells(
     "plain English, said and read back",
-    "english/phrases.py",
+    "english/operator_phrases.py",
     {
         ABS: Phrase("the absolute value of {0}"),
         SIGN: Phrase("the sign of {0}"),
@@ -342,13 +344,15 @@ PHRASES: Cells[Phrase] = Cells(
         LONGEST: Phrase("the number of steps in the longest stretch in which {0}", first=True),
         DISTANCE: Phrase("the distance of the latest values of {0} from {shape}", first=True),
     },
-    about=lambda operator: operator.makes_numbers or (operator in APART and isinstance(APART[operator], KeptWhole)),
+    about=lambda operator: (
+        operator.makes_numbers or (operator in CONVERSIONS and isinstance(CONVERSIONS[operator], OpaqueConversion))
+    ),
 )
 
 
 @lru_cache(maxsize=2)
 def beginnings(changes: int) -> frozenset[str]:
-    """The words that phrases begin with, as they are after so many changes."""
+    """Return the first words of all phrases; `changes` identifies the state of the table, for the cache."""
     usual = [phrase for row in PHRASES.values() for phrase in (row, row.denied) if phrase is not None]
     phrases = [*usual, *(phrase.of_record for phrase in usual if phrase.of_record is not None)]
     return frozenset(_tokens(_PLACE.split(words)[0]) for phrase in phrases for words, _ in phrase.ways())

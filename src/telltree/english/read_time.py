@@ -1,17 +1,17 @@
-"""Reading how often something holds, and where in the record a step is."""
+"""Parser of counts of steps, and of positions in the record."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from telltree.english.cursor import Cursor
-from telltree.english.durations import Steps
-from telltree.english.terms import All, Always, Interval, Reals, Says, Sometime, Term
-from telltree.english.when import rest_of, share_of
-from telltree.english.words import BOUNDS, TokenKind
+from telltree.english.terms import And, Eventually, Globally, Term, ValueIn
+from telltree.english.tokens import BOUNDS, TokenKind
+from telltree.english.values import Interval, Reals
+from telltree.english.write_time import Steps, rest_of, share_of
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH, Operator
 
-# ---- Reading how often something holds.
+# ---- Counts of steps.
 
 _BEHIND = ("or more", "or fewer", "or less")
 _BEFORE = ("exactly", "other than", "fewer than", *BOUNDS)
@@ -19,24 +19,24 @@ _COUNT_RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<", "or more": ">=",
 
 
 @dataclass(frozen=True, slots=True)
-class TimesReader:
+class CountReader:
     """Reads numbers of steps, or times if steps have a length."""
 
     cursor: Cursor
     steps: Steps
 
     def take(self) -> Reals | None:
-        """How often something holds, up to the comma; None, without moving the cursor, if the text does not say so."""
-        cursor, begun = self.cursor, self.cursor.at
+        """Read a count, up to the comma; None, without moving the cursor, if none comes next."""
+        cursor, start = self.cursor, self.cursor.at
         in_a_row = self.take_in_a_row() is not None
-        cursor.at = begun
+        cursor.at = start
         word = None if in_a_row else cursor.take("for", "at")
         times = None if word is None else self._ranges(word == "for")
         if times is None:
-            cursor.at = begun
+            cursor.at = start
             return None
         if word == "for" and self.steps.period is None:
-            cursor.at = begun
+            cursor.at = start
             cursor.fail("a number of steps, as in 'at more than 3 steps in all', for it is not known how long they are")
         if word == "at":
             cursor.expect("steps", "step")
@@ -45,34 +45,36 @@ class TimesReader:
         return times.whole
 
     def take_behind(self) -> Reals | None:
-        """How often the preceding clause holds; None, without moving the cursor, if that does not follow."""
-        cursor, begun = self.cursor, self.cursor.at
+        """Read a count after its clause; None, without moving the cursor, if none comes next."""
+        cursor, start = self.cursor, self.cursor.at
         times = self._ranges(in_time=False) if cursor.take("at") else None
         if times is None or not cursor.take("steps", "step"):
-            cursor.at = begun
+            cursor.at = start
             return None
         cursor.take("in all")
         return times.whole
 
     def take_stretches(self) -> Reals | None:
-        """In how many stretches something holds; None, without moving the cursor, if the text does not say so."""
-        cursor, begun = self.cursor, self.cursor.at
+        """Read a number of stretches; None, without moving the cursor, if none comes next."""
+        cursor, start = self.cursor, self.cursor.at
         numbers = self._ranges(in_time=False) if cursor.take("in") else None
         if numbers is None or not cursor.take("separate stretches", "separate stretch", "stretches", "stretch"):
-            cursor.at = begun
+            cursor.at = start
             return None
         return numbers.whole
 
     def take_in_a_row(self) -> tuple[Reals, bool] | None:
-        """For how many steps in a row something holds, and whether at the longest; None, without moving the cursor, if
-        the text does not say so."""
-        cursor, begun = self.cursor, self.cursor.at
+        """Read a number of steps in a row, and True if "at the longest" follows.
+
+        Return None, without moving the cursor, if none comes next.
+        """
+        cursor, start = self.cursor, self.cursor.at
         for in_time in (False, True)[: 1 + (self.steps.period is not None)]:
-            cursor.at = begun
+            cursor.at = start
             numbers = self._ranges(in_time) if cursor.take("for") else None
             if numbers is not None and (in_time or cursor.take("steps", "step")) and cursor.take("in a row"):
                 return numbers.whole, cursor.take("at the longest") is not None
-        cursor.at = begun
+        cursor.at = start
         return None
 
     def _ranges(self, in_time: bool) -> Reals | None:
@@ -86,7 +88,7 @@ class TimesReader:
         return times
 
     def _range(self, in_time: bool) -> Reals | None:
-        """One range of step counts."""
+        """Read one range of step counts."""
         cursor = self.cursor
         word = cursor.take(*_BEFORE)
         amount = self._amount(in_time)
@@ -107,43 +109,43 @@ class TimesReader:
         return self.steps.steps(self.steps.amount(amount, cursor.unit or cursor.unit_ahead(units)))
 
 
-# ---- Reading where in the record a step is.
+# ---- Positions in the record.
 
 _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
 _PASSED = ("have passed", "has passed")
 _LEFT = ("are left", "is left")
 _SCOPES = ("after the first", "in steps", "after", "before", "until", "in the first", "in the last")
 Bounds = list[tuple[str, str]]
-"""Relations and the words of their numbers; all of them hold."""
+"""Relations and the words of their numbers, which together bound one range."""
 
 
 @dataclass(slots=True)
-class WhenReader:
-    """Reads times and shares of the record; each `take` returns None, without moving the cursor, if it finds none."""
+class PositionReader:
+    """Reads times and shares of the record; each `take` returns None, without moving the cursor, if none comes next."""
 
     cursor: Cursor
     steps: Steps
     _unit: str = ""
-    """of the last number"""
+    """Unit of the last number."""
 
     def sees_passed(self) -> bool:
-        """Whether the amount that has passed comes next."""
-        begun = self.cursor.at
+        """Return True if an amount of time that has passed comes next."""
+        start = self.cursor.at
         found = self.take_passed() is not None
-        self.cursor.at = begun
+        self.cursor.at = start
         return found
 
-    def take_passed(self) -> Says | None:
-        """How much time, or which share of the record, has passed; or how much time is left."""
-        begun, ranges = self.cursor.at, self._ranges()
+    def take_passed(self) -> ValueIn | None:
+        """Read how much time, or which share of the record, has passed; or how much time is left."""
+        start, ranges = self.cursor.at, self._ranges()
         signal = None if ranges is None else self._signal(*_PASSED, also=_LEFT)
         if ranges is None or signal is None:
-            self.cursor.at = begun
+            self.cursor.at = start
             return None
-        return self._says(signal, ranges)
+        return self._literal(signal, ranges)
 
     def take_length(self) -> Term | None:
-        """How long the record lasts."""
+        """Read how long the record lasts."""
         if not self.cursor.take("the record lasts"):
             return None
         if not self.steps.timed:
@@ -155,13 +157,13 @@ class WhenReader:
         (interval,) = _set(ranges[0], self._time).intervals or (Interval(1.0, 0.0),)
         parts: list[Term] = []
         if interval.bounded_below:
-            parts.append(Sometime(_elapsed(Interval(interval.low, with_low=interval.with_low))))
+            parts.append(Eventually(_elapsed(Interval(interval.low, with_low=interval.with_low))))
         if interval.bounded_above:
-            parts.append(Always(_elapsed(Interval(high=interval.high, with_high=interval.with_high))))
-        return parts[0] if len(parts) == 1 else All(tuple(parts))
+            parts.append(Globally(_elapsed(Interval(high=interval.high, with_high=interval.with_high))))
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
 
-    def take_steps(self) -> Says | None:
-        """How many steps the record has."""
+    def take_steps(self) -> ValueIn | None:
+        """Read how many steps the record has."""
         if not self.cursor.take("the record has"):
             return None
         ranges = self._ranges(bare=True)
@@ -170,29 +172,29 @@ class WhenReader:
         values = Reals((), False)
         for bounds in ranges:
             values = values | _set(bounds, _plain)
-        return Says(Expression(LENGTH), values.lengths)
+        return ValueIn(Expression(LENGTH), values.lengths)
 
     def after_start(self) -> Reals:
-        """How long after the start something is, which must come next."""
+        """Read a time after the start, or raise SpeechError if none comes next."""
         ranges = self._ranges()
         if ranges is None or not self._takes_time():
             self.cursor.fail(f"a number of {self._counted()}, as in 'more than 8 {self._counted()}'")
         self.cursor.expect("after the start")
-        values = self._says(ELAPSED, ranges).values
+        values = self._literal(ELAPSED, ranges).values
         assert isinstance(values, Reals)
         return values
 
-    def take_scope(self) -> Says | None:
-        """When something holds, up to the comma."""
-        begun = self.cursor.at
+    def take_scope(self) -> ValueIn | None:
+        """Read a position before a sentence, up to the comma."""
+        start = self.cursor.at
         found = self._scope(self.cursor.take(*_SCOPES))
         if found is None:
-            self.cursor.at = begun
+            self.cursor.at = start
             return None
         self.cursor.take(",")
         return found
 
-    def _scope(self, word: str | None) -> Says | None:  # noqa: PLR0911  one return a way to say it
+    def _scope(self, word: str | None) -> ValueIn | None:  # noqa: PLR0911  one return a way to say it
         cursor = self.cursor
         match word:
             case "after the first":
@@ -201,12 +203,14 @@ class WhenReader:
                 return self._steps()
             case "after":
                 ranges = self._ranges()
-                return self._says(ELAPSED, ranges) if ranges is not None and self._takes_time() else None
+                return self._literal(ELAPSED, ranges) if ranges is not None and self._takes_time() else None
             case "before" | "until":
                 number = self._number()
                 signal = None if number is None else self._signal(*_PASSED)
                 return (
-                    self._says(signal, [[("<" if word == "before" else "<=", number)]]) if number and signal else None
+                    self._literal(signal, [[("<" if word == "before" else "<=", number)]])
+                    if number and signal
+                    else None
                 )
             case "in the first" | "in the last":
                 return self._edge(word == "in the first")
@@ -214,42 +218,42 @@ class WhenReader:
         if ranges is None:
             return None
         if self._takes_time():
-            return self._says(ELAPSED, ranges) if cursor.take("after the start") else None
+            return self._literal(ELAPSED, ranges) if cursor.take("after the start") else None
         if not self._takes_percent():
             return None
-        return self._says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
+        return self._literal(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
 
-    def _behind_first(self) -> Says | None:
-        """The steps after the first few."""
+    def _behind_first(self) -> ValueIn | None:
+        """Read the steps after the first few."""
         number = None if self.steps.timed else "1" if self.cursor.sees("step") else self._number()
-        return self._says(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
+        return self._literal(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
 
-    def _steps(self) -> Says | None:
-        """The steps from one number to another, counted from 0."""
+    def _steps(self) -> ValueIn | None:
+        """Read a range of steps by their numbers, counted from 0."""
         first = None if self.steps.timed else self._number()
         last = self._number() if first is not None and self.cursor.take("to") else None
         if first is None or last is None:
             return None
-        return Says(Expression(ELAPSED), Reals.of([Interval(_plain(first), _plain(last) + 1, True, False)]))
+        return ValueIn(Expression(ELAPSED), Reals.of([Interval(_plain(first), _plain(last) + 1, True, False)]))
 
-    def _edge(self, first: bool) -> Says | None:
-        """The first or the last part of the record. Its first 8 steps are those at which fewer than 8 have passed."""
+    def _edge(self, first: bool) -> ValueIn | None:
+        """Read the first or the last part of the record. At its first 8 steps, fewer than 8 have passed."""
         clock = ELAPSED if first else LEFT
         if not self.steps.timed and self.cursor.take("step"):
-            return self._says(clock, [[("<", "1")]])
+            return self._literal(clock, [[("<", "1")]])
         number = self._number()
         if number is None:
             return None
         if self._takes_percent():
             if first:
-                return self._says(GONE, [[("<", number)]])
-            return Says(Expression(GONE), Reals.compared(">", rest_of(number)))
+                return self._literal(GONE, [[("<", number)]])
+            return ValueIn(Expression(GONE), Reals.compared(">", rest_of(number)))
         if not self._takes_time():
             return None
-        return self._says(clock, [[("<=" if self.steps.timed else "<", number)]])
+        return self._literal(clock, [[("<=" if self.steps.timed else "<", number)]])
 
     def _signal(self, *end: str, also: tuple[str, ...] = ()) -> Operator | None:
-        """The signal that the numbers belong to, by the words behind them; `also` are those for what is left."""
+        """Return the clock that numbers belong to, by the words after them; `also` are those for the time left."""
         if self._takes_percent():
             return GONE if self.cursor.take(*end) else None
         if self._takes_time():
@@ -266,7 +270,7 @@ class WhenReader:
         return self.steps.unit or (f"units of {self.steps.clock}" if self.steps.timed else "steps")
 
     def _takes_percent(self) -> bool:
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         percent = self._unit == "%" or (not self._unit and cursor.take("%"))
         if percent and self.steps.pace is None and cursor.sees("of the record's steps"):
             cursor.fail("a share of the record's time, for its steps differ in length")
@@ -274,7 +278,7 @@ class WhenReader:
             cursor.fail("a share of the record's steps, for times are not known")
         if percent and cursor.take("of the record", "of the record's time", "of the record's steps"):
             return True
-        cursor.at = begun
+        cursor.at = start
         return False
 
     def _takes_time(self) -> bool:
@@ -283,15 +287,18 @@ class WhenReader:
             return self._unit in self.steps.units
         if not self.steps.timed:
             return self.cursor.take("steps", "step") is not None
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         if cursor.take("units of", "unit of") and (cursor.take_words(self.steps.clock) or cursor.take("time")):
             return True
-        cursor.at = begun
+        cursor.at = start
         return False
 
     def _ranges(self, alone: str = "", bare: bool = False) -> list[Bounds] | None:
-        """Ranges joined by "or"; `alone` is a word that may precede a single number, which is then the lower bound;
-        `bare` if a number may stand for itself."""
+        """Read ranges joined by "or".
+
+        `alone` is a word that may precede a single number, which is then the lower bound; with `bare`, a number may
+        stand for itself.
+        """
         found = []
         while True:
             exact = self._number() if bare else None
@@ -318,7 +325,7 @@ class WhenReader:
         return None if high is None else [(f">{equal}", low), (f"<{equal}", high)]
 
     def _second(self) -> Bounds | None:
-        """The other bound, if there is one."""
+        """Read the other bound, if there is one."""
         cursor = self.cursor
         if self._unit or not cursor.sees("and at most", "and less than", "and fewer than", "and below"):
             return []
@@ -327,7 +334,7 @@ class WhenReader:
         return None if high is None else [(_RELATIONS[word], high)]
 
     def _number(self) -> str | None:
-        """The words of a number, exactly; a unit may follow without a space."""
+        """Read a number, and return its exact digits; a unit may follow without a space."""
         found = self.cursor.numeral(("%", *self.steps.units))
         if found is None:
             return None
@@ -335,19 +342,19 @@ class WhenReader:
         self.cursor.at += found.length
         return found.digits
 
-    def _says(self, head: Operator, ranges: list[Bounds]) -> Says:
+    def _literal(self, head: Operator, ranges: list[Bounds]) -> ValueIn:
         values = Reals((), False)
         for bounds in ranges:
             values = values | _set(bounds, share_of if head is GONE else self._time)
-        return Says(Expression(head), values)
+        return ValueIn(Expression(head), values)
 
     def _time(self, words: str) -> float:
-        """An amount of time, by the unit that was last read."""
+        """Convert a number to an amount of time by the unit that was last read."""
         return self.steps.amount(_plain(words), self._unit)
 
 
-def _elapsed(interval: Interval) -> Says:
-    return Says(Expression(ELAPSED), Reals.of([interval]))
+def _elapsed(interval: Interval) -> ValueIn:
+    return ValueIn(Expression(ELAPSED), Reals.of([interval]))
 
 
 def _set(bounds: Bounds, value: Callable[[str], float]) -> Reals:

@@ -1,17 +1,18 @@
-"""Reading the names of signals."""
+"""Parser of signals: columns, phrases of operators, and calls of functions."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from telltree.english.conversion import opposite
 from telltree.english.cursor import Cursor
-from telltree.english.durations import Steps
-from telltree.english.phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
+from telltree.english.operator_phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
+from telltree.english.tokens import Token, TokenKind, shape_of, shape_words
 from telltree.english.vocabulary import Fact, FunctionPhrase, Noun, Scale, is_clause
-from telltree.english.words import Token, TokenKind, shape_of, shape_words
+from telltree.english.write_time import Steps
 from telltree.logic import Attribute, Expression, Number, Shape, Type, UserFunction
-from telltree.logic.operators import DIFFERENCE, NOT, TIMES, Operator, Parameter, Quantity
+from telltree.logic.operators import DIFFERENCE, TIMES, Operator, Parameter, Quantity
 from telltree.panel import Column, ColumnType
 
 _TYPES = {
@@ -24,26 +25,26 @@ _OWN_WORDS = "a grammar's or function's own words are understood only if quotati
 
 
 @dataclass(frozen=True, slots=True)
-class NounReader:
-    """Reads signals, and looks up the meaning of a user's words."""
+class SignalReader:
+    """Reads signals, and looks up the meanings of a user's words."""
 
     cursor: Cursor
     sentences: Mapping[str, Expression]
     truth: Callable[[], Expression]
-    """reads a Boolean operand"""
+    """Reads a Boolean operand."""
     steps: Steps
     _units: dict[int, tuple[Expression, str]] = field(default_factory=dict)
-    """the units that were said of numbers, by the identities of their expressions"""
+    """Units that were given for numbers, by the identities of their expressions."""
 
     def noun(self) -> Expression:
-        """A signal: a part, or the difference of two."""
+        """Read a signal: a part, or the difference of two."""
         part = self.part()
         if is_truth(part) or part.type is Type.COUNT or not self.cursor.take("minus"):
             return part
         return self.applied(DIFFERENCE, part, self.part())
 
     def applied(self, head: Operator | UserFunction, *operands: Expression) -> Expression:
-        """An expression whose operands fit."""
+        """Apply an operator or function; raise SpeechError if the operands do not fit."""
         found = Expression(head, operands)
         if head.result(tuple(operand.type for operand in operands)) is None:
             kinds = ", ".join(str(operand.type) for operand in operands)
@@ -55,14 +56,14 @@ class NounReader:
         return found
 
     def units(self, signal: Expression) -> set[str]:
-        """The units that constants compared with a signal may have."""
+        """Return the units that constants compared with a signal may have."""
         schema = self.cursor.vocabulary.schema
         found = {schema[name].unit for name in signal.attributes() if name in schema}
         timed = any(e.head in TIMES for e in signal.walk())
         return {unit for unit in (*found, self.steps.unit if timed else "") if unit}
 
     def part(self) -> Expression:
-        """A signal as an operand."""
+        """Read a signal as an operand."""
         with self.cursor.deeper():
             known = self._phrase(first=True)
             if known is not None:
@@ -80,23 +81,23 @@ class NounReader:
             return found or self.cursor.fail(_A_COLUMN, self._choices(), _OWN_WORDS if begins else "")
 
     def _phrase(self, first: bool) -> Expression | None:
-        """In the words of an operator, such as are looked for before a column's, or behind them."""
-        return self._said(way for way in _ways(self.cursor.next) if way.first == first)
+        """Read a phrase of an operator: one tried before columns (`first`), or after them; None if none comes next."""
+        return self._read_way(way for way in _ways(self.cursor.next) if way.first == first)
 
     def of_record(self) -> Expression | None:
-        """What an operator says of a whole record, in its words for that; None if there are none."""
+        """Read an operator's phrase for whole records; None if none comes next."""
         truths = (way for way in _ways(self.cursor.next) if way.first and not way.operator.makes_numbers)
-        return self._said([*truths, *_ways(self.cursor.next, of_record=True)])
+        return self._read_way([*truths, *_ways(self.cursor.next, of_record=True)])
 
     def sees_elsewhere(self) -> bool:
-        """Whether words of an operator come next that say of which other steps something is told."""
+        """Return True if the phrase of an operator on other steps comes next."""
         ways = (way for way in _ways(self.cursor.next) if way.operator.looks and way.first)
         user = self.cursor.entries()[0]
         openings = (way.pieces[0] for way in ways)
         return any(isinstance(o, str) and len(o.split()) >= user and self.cursor.sees(o) for o in openings)
 
-    def _said(self, ways: Iterable["_Way"]) -> Expression | None:
-        """What is said in one of these ways, which may begin alike; None, without moving the cursor, if in none."""
+    def _read_way(self, ways: Iterable["_Way"]) -> Expression | None:
+        """Read one of these phrases, which may begin alike; None, without moving the cursor, if none comes next."""
         left = list(ways)
         if not left:
             return None
@@ -106,12 +107,12 @@ class NounReader:
         values: dict[Parameter, Expression] = {}
         place = 0
         while nexts := [way.pieces[place] for way in left if place < len(way.pieces)]:
-            words = sorted({piece for piece in nexts if isinstance(piece, str)}, key=len, reverse=True)
+            words = sorted(dict.fromkeys(piece for piece in nexts if isinstance(piece, str)), key=len, reverse=True)
             piece: Piece | None = self.cursor.take(*words)
             if piece is None and place == 0:
                 return None
             if piece is None and len(nexts) < len(left):
-                break  # one way has no more to say
+                break  # one of the phrases ends here
             if piece is None:
                 piece = next((other for other in nexts if not isinstance(other, str)), None)
                 if piece is None:
@@ -125,8 +126,8 @@ class NounReader:
                     values |= self._span(piece)
             left = [way for way in left if way.pieces[place : place + 1] == (piece,)]
             place += 1
-        said = next((way for way in left if len(way.pieces) == place), None)
-        return None if said is None else self._filled(said, operands, values)
+        way = next((way for way in left if len(way.pieces) == place), None)
+        return None if way is None else self._filled(way, operands, values)
 
     def _operand(self, operator: Operator, place: int | Opposite) -> Expression:
         if isinstance(place, Opposite):
@@ -136,7 +137,7 @@ class NounReader:
     def _filled(
         self, way: "_Way", operands: Mapping[int | Opposite, Expression], values: Mapping[Parameter, Expression]
     ) -> Expression:
-        """An operator with all that was said of it, and what is left out; its opposite, if that is what was said."""
+        """Build the expression of a phrase, with omitted parameters; negated if the phrase is that of the negation."""
         rows = way.operator.parameters
         named = {row.name: values[row] for row in rows if row in values}
         for name, value in way.left_out.items():
@@ -148,48 +149,48 @@ class NounReader:
         return opposite(whole) if way.denied else whole
 
     def _span(self, span: Span) -> dict[Parameter, Expression]:
-        """Both bounds of a window; the first may lack its unit."""
-        cursor, begun = self.cursor, self.cursor.at
+        """Read both bounds of a window; the first may lack its unit."""
+        cursor, start = self.cursor, self.cursor.at
         if cursor.take("exactly"):
             both = self.parameter(span.last)
             return {span.first: both, span.last: both}
         number = cursor.take_number(())
         if number is None or not cursor.take("to"):
-            cursor.at = begun
+            cursor.at = start
             first = self.parameter(span.first)
             cursor.expect("to")
             return {span.first: first, span.last: self.parameter(span.last)}
         last, unit = self._counted(span.last)
         steps = number if unit == "steps" else self.steps.steps(self.steps.amount(number, unit))
         if not span.first.allows(steps):
-            cursor.at = begun
+            cursor.at = start
             cursor.fail(self._some_steps)
         return {span.first: Expression(Number(steps)), span.last: last}
 
     def parameter(self, row: Parameter) -> Expression:
-        """The value of a parameter; steps are said as such, or as the time they take."""
+        """Read a parameter; numbers of steps may be given as times."""
         if row.quantity is Quantity.STEPS:
             return self._steps(row)
         if row.quantity is Quantity.SHAPE:
             return Expression(self.shape())
-        cursor, begun = self.cursor, self.cursor.at
+        cursor, start = self.cursor, self.cursor.at
         value = cursor.take_number(["s"] if row.quantity is Quantity.SECONDS else ())
         if value is None or not row.allows(value):
-            cursor.at = begun
+            cursor.at = start
             cursor.fail(row.wanted)
         return Expression(Number(value))
 
     def shape(self) -> Shape:
-        """A shape: what it does, and its picture or numbers."""
+        """Read a shapelet: its name, and its picture or numbers."""
         cursor = self.cursor
         cursor.expect("a")
-        said = cursor.next.text
+        name = cursor.next.text
         cursor.at += cursor.next.kind is TokenKind.WORD
         shape = shape_of(cursor.next.text)
         if shape is None:
             cursor.fail(f"a shape, such as {shape_words(Shape((0.0, 4.0, 7.0, 3.0)))!r}")
-        if said != shape.name:
-            cursor.fail(f"the picture of a {said}; this one is a {shape.name}")
+        if name != shape.name:
+            cursor.fail(f"the picture of a {name}; this one is a {shape.name}")
         cursor.at += 1
         return shape
 
@@ -197,16 +198,16 @@ class NounReader:
         return self._counted(row)[0]
 
     def _counted(self, row: Parameter) -> tuple[Expression, str]:
-        """A number of steps, and what it was counted in."""
-        cursor, begun, unit = self.cursor, self.cursor.at, "steps"
+        """Read a number of steps, and return it with the unit in which it was given."""
+        cursor, start, unit = self.cursor, self.cursor.at, "steps"
         steps = cursor.take_number(())
         if steps is None or not cursor.take("steps", "step"):
-            cursor.at = begun
+            cursor.at = start
             amount = cursor.take_number(self.steps.units) if self.steps.period is not None else None
             unit = cursor.unit or self.steps.unit
             steps = None if amount is None else self.steps.steps(self.steps.amount(amount, unit))
         if steps is None or not row.allows(steps):
-            cursor.at = begun
+            cursor.at = start
             cursor.fail(self._some_steps)
         return Expression(Number(steps)), unit
 
@@ -224,26 +225,26 @@ class NounReader:
     def _number(self) -> Expression | None:
         known = {column.unit for column in self.cursor.vocabulary.schema.values() if column.unit}
         known |= {self.steps.unit} if self.steps.unit else set()
-        begun = self.cursor.at
+        start = self.cursor.at
         value = self.cursor.take_number(known)
-        if value is None or not math.isfinite(value):  # formulas have no word for infinity
-            self.cursor.at = begun
+        if value is None or not math.isfinite(value):  # formulas cannot contain infinity
+            self.cursor.at = start
             return None
         found = Expression(Number(value))
         self._units[id(found)] = found, self.cursor.unit
         return found
 
     def sees_difference(self) -> bool:
-        """Whether the next number is the minuend of a difference, and so the beginning of a signal."""
-        begun = self.cursor.at
+        """Return True if the next number is the minuend of a difference, and so the beginning of a signal."""
+        start = self.cursor.at
         found = self._number() is not None and self.cursor.sees("minus")
-        self.cursor.at = begun
+        self.cursor.at = start
         return found
 
     def entry(self) -> Noun | Fact | FunctionPhrase | list[Scale] | Expression | None:
-        """Skip a user's words and return their meaning; None, without moving the cursor, if there are none.
+        """Skip a user's words and return their meaning; None, without moving the cursor, if none come next.
 
-        An expression is a sentence or signal in a grammar's own words, in quotes.
+        An expression is the meaning of a grammar's own phrase in quotes.
         """
         cursor = self.cursor
         if cursor.sees_quotation():
@@ -262,7 +263,7 @@ class NounReader:
         return first
 
     def _quotation(self) -> Noun | Fact | Expression:
-        """A column, by its words or name, or a sentence in a grammar's own words."""
+        """Read a quotation: the words or name of a column, or a grammar's own phrase."""
         cursor, schema = self.cursor, self.cursor.vocabulary.schema
         words = cursor.next.text
         columns = cursor.vocabulary.by_words.get(words, [])
@@ -283,7 +284,7 @@ class NounReader:
         return cursor.fail(_A_COLUMN, [*self._choices(), *self.sentences], _OWN_WORDS)
 
     def _named(self, entries: list[Noun | Fact]) -> Noun | Fact:
-        """The column, among some, whose name comes next."""
+        """Select the column whose name comes next."""
         for entry in entries:
             if self.cursor.sees_quotation() and self.cursor.next.text == entry.column.name:
                 self.cursor.at += 1
@@ -291,7 +292,7 @@ class NounReader:
         return self.cursor.fail("the name of a column in quotes", [entry.column.name for entry in entries])
 
     def call(self, call: FunctionPhrase) -> Expression:
-        """The operands of a function and the words between them."""
+        """Read the operands of a function and the words between them."""
         operands = []
         for kind, piece in zip(call.function.takes, call.pieces, strict=True):
             operands.append(self.truth() if kind == "Boolean" else self.part())
@@ -305,7 +306,7 @@ class NounReader:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Words for an operator, piece by piece, and the parameters that they leave out."""
+    """A phrase of an operator as pieces, and the parameters that it omits."""
 
     operator: Operator
     pieces: tuple[Piece, ...]
@@ -315,7 +316,7 @@ class _Way:
 
 
 def _ways(begin: Token, of_record: bool = False) -> list[_Way]:
-    """The words of operators that begin so; or those for whole records, of the operators that have such."""
+    """Return the phrases that begin with a token; with `of_record`, those for whole records only."""
     return (
         _by_first_word(of_record, PHRASES.changes).get(begin.text.lower(), []) if begin.kind is TokenKind.WORD else []
     )
@@ -323,7 +324,7 @@ def _ways(begin: Token, of_record: bool = False) -> list[_Way]:
 
 @lru_cache(maxsize=2)
 def _by_first_word(of_record: bool, changes: int) -> dict[str, list[_Way]]:
-    """The words of all operators, as they are after so many changes."""
+    """Group all phrases by their first word; `changes` identifies the state of the table, for the cache."""
     found: dict[str, list[_Way]] = {}
     for operator, usual in PHRASES.items():
         for denied, either in enumerate((usual, usual.denied)):
@@ -336,16 +337,11 @@ def _by_first_word(of_record: bool, changes: int) -> dict[str, list[_Way]]:
     return found
 
 
-def opposite(e: Expression) -> Expression:
-    """The negation of an expression, without a second one."""
-    return e.args[0] if e.head is NOT else Expression(NOT, (e,))
-
-
 def is_truth(e: Expression) -> bool:
-    """Whether an expression is true or false at a step, rather than a number or a category."""
+    """Return True if an expression is Boolean, rather than a number or a category."""
     return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
 
 
 def attribute(column: Column) -> Expression:
-    """A column as an expression."""
+    """Return a column as an expression."""
     return Expression(Attribute(column.name, _TYPES[column.type]))

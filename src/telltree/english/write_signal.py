@@ -1,14 +1,14 @@
-"""What signals are called: columns, differences, counts, and calls of functions."""
+"""Wording of signals: columns, differences, counts, and calls of functions."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from telltree.english.durations import Steps
-from telltree.english.phrases import PHRASES, Opposite, Phrase, Span, pieces
+from telltree.english.operator_phrases import PHRASES, Opposite, Phrase, Span, pieces
 from telltree.english.terms import has_own_words
+from telltree.english.tokens import bare_or_quoted, number_words, quoted, shape_words
 from telltree.english.vocabulary import Vocabulary
-from telltree.english.words import bare_or_quoted, number_words, quoted, shape_words
+from telltree.english.write_time import Steps
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
 from telltree.logic.operators import DIFFERENCE, NOT, TIMES, Operator, Parameter, Quantity
@@ -19,29 +19,29 @@ _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
 
 @dataclass
-class Nouns:
-    """Names signals by a vocabulary. Words that could not be read back are quoted; `sentences` has their meaning."""
+class SignalWriter:
+    """Names signals by a vocabulary. Words that could not be read back are quoted; `sentences` has their meanings."""
 
     vocabulary: Vocabulary
-    careful: bool
-    says: Callable[[Expression], str]
-    """how a Boolean operand is said"""
+    quote_all: bool
+    write_condition: Callable[[Expression], str]
+    """Writes a Boolean operand."""
     sentences: dict[str, Expression] = field(default_factory=dict)
     steps: Steps = field(default_factory=Steps)
-    wary: bool = False
-    """whether what may be taken to go on is enclosed"""
+    explicit: bool = False
+    """Prefer wordings whose end is clear."""
 
     def noun(self, e: Expression) -> str:
-        """A signal as the subject of a sentence: "x minus y"."""
+        """Write a signal as the subject of a sentence: "x minus y"."""
         if e.head is DIFFERENCE and e.type is not Type.COUNT and not has_own_words(e):
             unit = self.unit(e)
             return " minus ".join(self._operand(arg, unit) for arg in e.args)
         return self.part(e)
 
     def part(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
-        """A signal as an operand of a larger one."""
+        """Write a signal as an operand of a larger one."""
         if isinstance(e.head, Attribute):
-            return self.vocabulary.noun(self.column(e), self.careful)
+            return self.vocabulary.noun(self.column(e), self.quote_all)
         if has_own_words(e):
             return self.quotation(e)
         if isinstance(e.head, UserFunction):
@@ -56,64 +56,64 @@ class Nouns:
         return self.quotation(e)
 
     def whole(self, e: Expression, of_record: bool) -> str:
-        """What is kept whole; in words for the whole record, if it is said of one and its operator has such."""
+        """Write an opaque expression, by its operator's phrase for whole records if there is one and `of_record`."""
         phrase = _phrase_of(e).of_record if of_record and not has_own_words(e) else None
         return self.part(e) if phrase is None else self._phrase(e, phrase)
 
     def denied(self, e: Expression, of_record: bool) -> str | None:
-        """That what is kept whole is not so, if its operator has words for that."""
+        """Write the negation of an opaque expression, or return None if its operator has no phrase for it."""
         phrase = None if has_own_words(e) else _phrase_of(e).denied
         return None if phrase is None else self._phrase(e, (phrase.of_record if of_record else None) or phrase)
 
     def _phrase(self, e: Expression, phrase: Phrase) -> str:
-        """In the words of its operator."""
+        """Write an expression by a phrase of its operator."""
         operator = e.head
         assert isinstance(operator, Operator)
-        said = []
-        for piece in pieces(operator, phrase.fitting(e, self.wary)):
+        words = []
+        for piece in pieces(operator, phrase.fitting(e, self.explicit)):
             match piece:
                 case str():
-                    said.append(piece)
+                    words.append(piece)
                 case int():
                     operand = e.args[piece]
-                    said.append(self.says(operand) if _is_truth(operand) else self.part(operand))
+                    words.append(self.write_condition(operand) if _is_truth(operand) else self.part(operand))
                 case Opposite():
-                    said.append(self.says(Expression(NOT, (e.args[piece.operand],))))
+                    words.append(self.write_condition(Expression(NOT, (e.args[piece.operand],))))
                 case Parameter():
-                    said.append(self.parameter(e, piece))
+                    words.append(self.parameter(e, piece))
                 case Span():
                     bounds = e.parameter(piece.first.name), e.parameter(piece.last.name)
-                    said.append(self.steps.span(*bounds, self.careful))
-        return " ".join(said).replace(" ,", ",")
+                    words.append(self.steps.span(*bounds, self.quote_all))
+        return " ".join(words).replace(" ,", ",")
 
     def parameter(self, e: Expression, row: Parameter) -> str:
-        """A parameter; steps as the time that they take, if they are of the same length."""
+        """Write a parameter; numbers of steps become times if steps have one length."""
         if row.quantity is Quantity.SHAPE:
             return shape_words(e.shape)
         value = e.parameter(row.name)
         if row.quantity is Quantity.STEPS:
-            return self.steps.window(value, self.careful)
+            return self.steps.window(value, self.quote_all)
         return number_words(value) + (" s" if row.quantity is Quantity.SECONDS else "")
 
     def column(self, e: Expression) -> Column:
-        """The column of an attribute; DataError if the schema has none of that name."""
+        """Return the column of an attribute; raise DataError if the schema has none of that name."""
         assert isinstance(e.head, Attribute)
         require_known(e.head.name, self.vocabulary.schema.names, "column")
         return self.vocabulary.schema[e.head.name]
 
     def call(self, e: Expression) -> str:
-        """A call in the function's own words, in quotes if these could be mistaken for others."""
+        """Write a call by the function's phrase, in quotes if that is ambiguous."""
         assert isinstance(e.head, UserFunction)
-        call = None if self.careful else self.vocabulary.call(e.head)
+        call = None if self.quote_all else self.vocabulary.call(e.head)
         if call is None:
             return self.quotation(e)
         words = [call.before]
         for arg, piece in zip(e.args, call.pieces, strict=True):
-            words += [self.says(arg) if _is_truth(arg) else self._operand(arg, None), piece]
+            words += [self.write_condition(arg) if _is_truth(arg) else self._operand(arg, None), piece]
         return " ".join(filter(None, words))
 
     def quotation(self, e: Expression) -> str:
-        """The words of an expression, in quotes; as a formula if another expression or a column has the same words."""
+        """Quote the words of an expression; or its formula, if another expression or a column has the same words."""
         words = self.words(e).replace("“", "").replace("”", "")  # one pair of quotes is enough
         if not self._is_free(words, e):
             words = str(e)
@@ -129,7 +129,7 @@ class Nouns:
         return not taken and self.sentences.get(words, e) == e
 
     def words(self, e: Expression) -> str:
-        """An expression in the words that its rule or function gives it."""
+        """Write an expression by the phrase of its rule or function."""
         if e.english is not None:
             return filled(e.english, [self.words(part) for part in e.parts])
         if isinstance(e.head, UserFunction):
@@ -138,10 +138,10 @@ class Nouns:
             return number_words(e.head.value)
         if isinstance(e.head, Level):
             return e.head.name
-        return self.says(e) if _is_truth(e) else self.noun(e)
+        return self.write_condition(e) if _is_truth(e) else self.noun(e)
 
     def own_words(self, columns: Iterable[Expression]) -> tuple[tuple[str, str], ...]:
-        """A grammar's own words for columns, with the columns' names; of each, the first that no other has."""
+        """Return a grammar's phrases for columns with the columns' names: for each, the first that no other has."""
         found: dict[str, str] = {}
         for e in columns:
             if e.english is not None and isinstance(e.head, Attribute):
@@ -150,11 +150,11 @@ class Nouns:
         return tuple((words, name) for name, words in found.items() if words and names[words] == name)
 
     def number(self, value: float, unit: str | None) -> str:
-        """A constant with its unit."""
-        return number_words(value) + (f" {bare_or_quoted(unit, self.careful)}" if unit else "")
+        """Write a constant with its unit."""
+        return number_words(value) + (f" {bare_or_quoted(unit, self.quote_all)}" if unit else "")
 
     def unit(self, *signals: Expression) -> str | None:
-        """The unit of constants that are compared with these signals, if they all have the same."""
+        """Return the unit of constants that are compared with these signals, if they all have the same."""
         units = set().union(*map(self._units, signals))
         return units.pop() if len(units) == 1 else None
 
@@ -188,7 +188,7 @@ def _is_truth(e: Expression) -> bool:
 
 
 def filled(template: str, operands: list[str]) -> str:
-    """The template with operands for {0}, {1} … and single braces for doubled ones."""
+    """Fill operands in for {0}, {1} … of a template, and replace doubled braces by single ones."""
 
     def filling(found: re.Match[str]) -> str:
         if found[1] is None:

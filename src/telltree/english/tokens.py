@@ -1,4 +1,4 @@
-"""The words of the English: tokens, numbers, articles, verbs, units, keywords, and sentences that repeat others."""
+"""Tokens of English: words, numbers, quotes, keywords and names of units; and texts compared or split as such."""
 
 import enum
 import json
@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from telltree.english.operator_phrases import PHRASES, beginnings
 from telltree.errors import SpeechError
 from telltree.logic import Shape
 from telltree.logic.types import number_text
-from telltree.panel import Column, ColumnType
 
-# ---- Text split into words, marks and quotations, and how a text is quoted.
+# ---- Tokens: words, punctuation and quotations.
 
-MOST_CHARACTERS = 100_000  # a sentence of telltree's has a few hundred
+MOST_CHARACTERS = 100_000  # sentences that telltree writes have a few hundred
 
 
 class TokenKind(enum.Enum):
-    """What a token is; the value is how messages name it."""
+    """Kinds of tokens, by their names in error messages."""
 
     WORD = "word"
     MARK = "mark"  # , or ;
@@ -31,7 +31,7 @@ class TokenKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of text and the position (from 1) where it begins; for a quotation, what is inside the quotes."""
+    """A piece of text and its position, counted from 1; the text of a quotation excludes the quotes."""
 
     text: str
     kind: TokenKind
@@ -50,15 +50,18 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """The tokens of a text, with an end token; SpeechError if a quotation is not closed, or the text is too long."""
+    """Split a text into tokens, the last of which marks the end.
+
+    Raise SpeechError if a quotation is not closed, or the text is too long.
+    """
     if len(text) > MOST_CHARACTERS:
         raise SpeechError(f"the text has {len(text)} characters, the most is {MOST_CHARACTERS}; read it in parts")
     found, at, end = [], 0, len(text.rstrip())
     while at < end:
         match = _TOKEN.match(text, at)
         if match is None:
-            begun = len(text) - len(text[at:].lstrip())
-            raise SpeechError(f"a quotation mark has no partner; found {text[begun : begun + 20]!r}", begun + 1)
+            start = len(text) - len(text[at:].lstrip())
+            raise SpeechError(f"a quotation mark has no partner; found {text[start : start + 20]!r}", start + 1)
         group = str(match.lastgroup)
         kind = _KINDS[group]
         inside = _unescaped(match[group]) if kind is TokenKind.QUOTED else match[group]
@@ -68,7 +71,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, on one line, so that it can be read back."""
+    """Put a text in quotes, escaped so that it stays on one line and can be read back."""
     inside = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("”", "\\”")
     unprintable = (c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in inside)
     return "“" + "".join(unprintable) + "”"
@@ -84,11 +87,10 @@ def _unescaped(text: str) -> str:
 
 # ---- Numbers as people write them: 1000, 1,000, 1 000, 2.5, 1e3, ½, 50k, 50 thousand, fifty thousand.
 #
-# What is no number in one of these forms is none at all: 0x10, 1,5 and 1.000.000 have no meaning here, nor has a part
-# of them.
+# Other forms, such as 0x10, 1,5 and 1.000.000, are rejected as a whole rather than read in part.
 
 FORMS = "numbers look like 1000, 1,000, 1 000, 2.5, 1e3, ½, 50k, 50 thousand or fifty"
-"""What an error says of them."""
+"""The accepted forms, for error messages."""
 
 _PLAIN = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)", re.ASCII)
 _GROUPED = re.compile(r"[-−+]?[1-9]\d{0,2}(?:(?:_\d{3})+|(?:['’]\d{3})+)(?:\.\d+)?(?![\d_'’])", re.ASCII)
@@ -106,7 +108,7 @@ _SMALL = {word: i for i, word in enumerate(_ONES)} | {word: 10 * i for i, word i
 _SMALL |= {f"{ten}-{one}": 10 * i + j for i, ten in enumerate(_TENS, 2) for j, one in enumerate(_ONES[:10]) if j}
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 WORDS = frozenset({*_SMALL, *_SCALES, "hundred"})
-"""The words of numbers."""
+"""Words that numbers are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +116,20 @@ class Numeral:
     """A number in a text."""
 
     digits: str
-    """the number in plain digits, exactly"""
+    """The exact number in plain digits."""
     rest: str
-    """what follows it without a blank: a unit"""
+    """Text attached to it without a blank, such as a unit."""
     length: int
-    """how many tokens it takes"""
+    """Number of tokens."""
 
     @property
     def value(self) -> float:
-        """The number."""
+        """The number as a float."""
         return float(self.digits.replace("∞", "inf"))
 
 
 def numeral(tokens: Sequence[Token], at: int) -> Numeral | None:
-    """The number that begins at a token; None if none does."""
+    """Return the number that begins at a token, or None."""
     if tokens[at].kind is not TokenKind.WORD:
         return None
     if tokens[at].text.lower() == "minus":
@@ -138,7 +140,7 @@ def numeral(tokens: Sequence[Token], at: int) -> Numeral | None:
 
 
 def begins_number(words: Sequence[str]) -> bool:
-    """Whether words could be taken for a number, or for something behind one."""
+    """Return True if words could be taken for a number or its multiplier."""
     tokens = [*(Token(word, TokenKind.WORD, 0) for word in words), Token("", TokenKind.END, 0)]
     found = numeral(tokens, 0)
     return words[0].lower() in WORDS or (found is not None and found.rest in ("", "k"))
@@ -158,7 +160,7 @@ def _in_digits(text: str) -> Numeral | None:
 
 
 def _in_groups(tokens: Sequence[Token], at: int) -> Numeral | None:
-    """Digits in groups of three, with commas and no blanks between them, or with blanks only."""
+    """Read groups of three digits, separated by commas without blanks, or by blanks."""
     if not _FIRST_GROUP.fullmatch(tokens[at].text):
         return None
     for stride in (2, 1):
@@ -177,7 +179,7 @@ def _in_groups(tokens: Sequence[Token], at: int) -> Numeral | None:
 
 
 def _group(tokens: Sequence[Token], at: int, stride: int) -> str | None:
-    """The text of the next group of digits; with a stride of 2 it stands behind a comma, without a blank."""
+    """Return the next group of digits; with a stride of 2, a comma without blanks precedes it."""
     if at + stride >= len(tokens) or tokens[at + stride].kind is not TokenKind.WORD:
         return None
     group = tokens[at + stride]
@@ -188,7 +190,7 @@ def _group(tokens: Sequence[Token], at: int, stride: int) -> str | None:
 
 
 def _scaled(found: Numeral, tokens: Sequence[Token], at: int) -> Numeral:
-    """The number with a word such as "thousand" behind it."""
+    """Multiply a number by the words after it, such as "thousand"."""
     word = tokens[at + found.length].text.lower() if at + found.length < len(tokens) else ""
     if found.rest or word not in (*_SCALES, "hundred") or tokens[at + found.length].kind is not TokenKind.WORD:
         return found
@@ -197,11 +199,11 @@ def _scaled(found: Numeral, tokens: Sequence[Token], at: int) -> Numeral:
 
 
 def _in_words(tokens: Sequence[Token], at: int) -> Numeral | None:
-    """Such as "fifty thousand" or "a hundred"; never with "and", which is also between two bounds."""
+    """Read "fifty thousand" or "a hundred"; "and" is not part of a number, because it also separates bounds."""
     words = [token.text.lower() if token.kind is TokenKind.WORD else "" for token in tokens[at : at + 20]]
     article = words[0] == "a" and len(words) > 1 and words[1] in (*_SCALES, "hundred")
     total, part, length = 0, 1 if article else None, int(article)
-    least = max(_SCALES.values()) * 10  # of the scales so far
+    least = max(_SCALES.values()) * 10  # smallest scale so far
     for word in words[length:]:
         if word in _SMALL and (part is None or _takes(part, _SMALL[word])):
             part = (part or 0) + _SMALL[word]
@@ -217,7 +219,7 @@ def _in_words(tokens: Sequence[Token], at: int) -> Numeral | None:
 
 
 def _takes(part: int, small: int) -> bool:
-    """Whether a small number may follow: "twenty" takes "five", "two hundred" takes "twenty"."""
+    """Return True if a small number may follow: "five" after "twenty", "twenty" after "two hundred"."""
     return small > 0 and (part % 100 == 0 < part or (part % 100 in range(20, 91, 10) and small < 10))
 
 
@@ -226,7 +228,7 @@ def _times(digits: str, factor: int) -> str:
 
 
 def thousands(found: Numeral) -> Numeral:
-    """The number without its k, which is there if no unit is called so."""
+    """Read the k attached to a number as thousands."""
     return Numeral(_times(found.digits, 1000), "", found.length)
 
 
@@ -234,17 +236,16 @@ def _plain(digits: str) -> str:
     return digits.replace("−", "-")
 
 
-# ---- The vocabulary of the English: keywords, numbers, and which of a user's words may stand among them without
-# quotes.
+# ---- Keywords, and the quotes around a user's words that could be confused with them.
 
 BOUNDS = {
     "below": "<", "less than": "<", "at most": "<=", "above": ">", "more than": ">", "greater than": ">",
     "at least": ">=",
 }  # fmt: skip
-"""Words for being on one side of a constant or of another signal; telltree itself uses the first of each meaning."""
+"""Words for comparisons, with their operators; telltree writes the first word of each operator."""
 
 ALONE = ("missing", "known")
-"""Predicates that are said of two signals in other words: "x or y is missing"."""
+"""Predicates that have their own form for two signals: "x or y is missing"."""
 
 OPENERS = (
     "at some point", "each at some point", "at no point", "at the end", "at the last step", "at each step", "its value",
@@ -258,7 +259,7 @@ OPENERS = (
     "the record lasts", "the record has", "the time since the start", "the share of the record", "the change of",
     "it is false or unknown that", "it is true or unknown that",
 )  # fmt: skip
-"""Words that begin a part of a sentence, and so cannot begin a user's words."""
+"""Words that begin a part of a sentence; a user's words that begin with them are quoted."""
 
 _OTHERS = (
     *BOUNDS, "exactly", "between", "from", "to", "within", "of", "other than", "equal to", "unequal to", "the same as",
@@ -268,7 +269,7 @@ _OTHERS = (
 )  # fmt: skip
 _KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
 OR_AT_THE_START = "or at the start, whichever is later"
-"""What follows "its value 5 steps earlier"; its "or" joins no items."""
+"""The words after "its value 5 steps earlier"; their "or" does not join items of a list."""
 _JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}
 QUOTED = re.compile("“.*?”")
 _JOINT = re.compile(" (?:and|or|while) ")
@@ -276,24 +277,24 @@ _NUMBER = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)",
 
 
 def joins_items(text: str) -> bool:
-    """Whether words outside quotes join items."""
+    """Return True if the text joins items by "and", "or" or "while" outside quotes."""
     return bool(_JOINT.search(QUOTED.sub("", text)))
 
 
 def number_words(value: float) -> str:
-    """A number in telltree's form: with a true minus sign, as short as possible."""
+    """Write a number in its shortest form, with a true minus sign."""
     sign = "−" if value < 0 else ""
     return sign + ("∞" if math.isinf(value) else number_text(abs(value)))
 
 
 def shape_words(shape: Shape) -> str:
-    """What a shape does, and its picture, or its numbers in quotes where it has no picture."""
+    """Write a shapelet as its name and its picture, or its quoted numbers if it has no picture."""
     drawn = shape.picture or quoted(" ".join(map(number_words, shape.values)))
     return f"a {shape.name} {drawn}"
 
 
 def shape_of(text: str) -> Shape | None:
-    """The shape that a picture, or numbers between blanks, stand for; None if they are no shape."""
+    """Read a shapelet from its picture or from its numbers; return None if the text is neither."""
     numbers = [number_of(word) for word in text.split(" ")]
     values = tuple(number for number in numbers if number is not None)
     shape = Shape(values) if len(values) == len(numbers) else Shape.drawn(text)
@@ -301,16 +302,14 @@ def shape_of(text: str) -> Shape | None:
 
 
 def number_of(text: str) -> float | None:
-    """The number that a word stands for, if any."""
+    """Read a plain number, or return None."""
     if not _NUMBER.fullmatch(text):
         return None
     return float(text.replace("−", "-").replace("∞", "inf"))
 
 
 def openings() -> frozenset[str]:
-    """The words that a part of a sentence may begin with, those of operators included."""
-    from telltree.english.phrases import PHRASES, beginnings  # the phrases need words of this module
-
+    """Return the words that may begin a part of a sentence, including phrases of operators."""
     return _openings(beginnings(PHRASES.changes))
 
 
@@ -321,7 +320,10 @@ def _openings(of_operators: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=10_000)
 def stands_bare(text: str, numbers: bool = False) -> bool:
-    """Whether a user's words are clear without quotes, among telltree's own; `numbers`: even if they begin with one."""
+    """Return True if a user's words need no quotes among the keywords.
+
+    With `numbers`, they may begin with a number.
+    """
     words = text.split(" ")
     if not text.isprintable() or any(not word or set(word) & set(',;“”"[]') for word in words):
         return False
@@ -333,179 +335,12 @@ def stands_bare(text: str, numbers: bool = False) -> bool:
     return not hidden and not opening and " ".join(lower) not in openings()
 
 
-def bare_or_quoted(text: str, careful: bool = False, numbers: bool = False) -> str:
-    """A user's words as they appear in a sentence."""
-    return text if not careful and stands_bare(text, numbers) else quoted(text)
+def bare_or_quoted(text: str, quote_all: bool = False, numbers: bool = False) -> str:
+    """Quote a user's words if necessary, or always if `quote_all`."""
+    return text if not quote_all and stands_bare(text, numbers) else quoted(text)
 
 
-# ---- Which phrases of columns take "the" in a sentence: "the vertical rate of aircraft 1", but "advisory 1" and
-# names.
-
-_DETERMINED = {
-    "the", "a", "an", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "whose",
-    "each", "every", "all", "both", "either", "neither", "some", "any", "no", "many", "most", "few", "several", "how",
-    "one", "two", "three", "what", "which", "when", "whether",
-}  # fmt: skip
-_PREPOSITIONS = {
-    "of", "to", "from", "between", "since", "until", "at", "in", "on", "over", "with", "per", "above", "below", "for",
-    "by", "before", "after", "towards", "under",
-}  # fmt: skip
-_WORD = re.compile(r"[A-Za-z][A-Za-z’'-]*", re.ASCII)
-
-
-def takes_article(column: Column) -> bool:
-    """Whether a native speaker says "the" before a column's phrase, as far as its words tell.
-
-    Names of columns stay bare, and so do single words, what has an article or the like, what ends in a label
-    ("advisory 1", "pump B"), plurals, and what begins with a capital letter, which may be a name.
-    """
-    words = (column.phrase or "").split(" ")
-    named = column.phrase in (None, column.name) or column.type is ColumnType.BOOLEAN  # whose phrase is a sentence
-    if named or len(words) < 2 or not _WORD.fullmatch(words[0]):
-        return False
-    if words[0].lower() in _DETERMINED or words[0].istitle() or words[0].endswith(("'s", "’s", "s'", "s’")):
-        return False
-    head = next((words[:i] for i, word in enumerate(words) if i and word in _PREPOSITIONS), words)
-    last = head[-1]
-    is_plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
-    return len(last) > 1 and bool(_WORD.fullmatch(last)) and not is_plural
-
-
-# ---- Sentences split at their verb, where the verb is certain.
-#
-# The verb is the first auxiliary ("is", "has", "can"), or else the first word that is the third person of a verb and
-# not a noun ("responds", "complies"; not "turns" or "runs"). A column's negated phrase reveals any other verb: "pump 2
-# runs" and "pump 2 does not run". A sentence is not split if a word before its verb makes it doubtful what an adverb
-# or "not" would refer to: a word for how many ("both", "no"), one that begins another clause ("the aircraft that is
-# near …"), or an adverb.
-
-_AUXILIARIES = {
-    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
-    "may", "might", "should",
-}  # fmt: skip
-_VERBS = (
-    "accelerate", "accept", "acknowledge", "activate", "agree", "allow", "appear", "apply", "ascend", "become", "begin",
-    "belong", "breathe", "collide", "comply", "confirm", "contain", "continue", "converge", "cooperate", "decelerate",
-    "deny", "depart", "depend", "descend", "deteriorate", "deviate", "differ", "disagree", "disappear", "diverge",
-    "emerge", "emit", "enter", "exceed", "exist", "expand", "expect", "expire", "explode", "fluctuate", "follow",
-    "happen", "hesitate", "ignore", "indicate", "intervene", "listen", "maintain", "obey", "occur", "operate", "oppose",
-    "oscillate", "overheat", "participate", "persist", "precede", "prevail", "proceed", "react", "receive", "recover",
-    "refuse", "remain", "remember", "remove", "require", "resist", "respond", "seem", "send", "succeed", "suffer",
-    "tend", "vanish", "vary", "vibrate", "violate", "warn", "weaken",
-)  # fmt: skip
-_IRREGULAR = {"are": "is", "be": "is", "have": "has"}
-_FIRST_DOUBTS = {"all", "any", "each", "every", "few", "many", "most", "one", "only", "several", "some", "three", "two"}
-_DOUBTS = {
-    "always", "because", "both", "either", "ever", "hardly", "if", "neither", "never", "no", "nobody", "none", "not",
-    "nothing", "often", "rarely", "seldom", "sometimes", "that", "unless", "until", "when", "where", "which", "who",
-    "whose",
-}  # fmt: skip
-
-
-_DOES_NOT = "does not"
-_TURNED = {"always": "never", "never": "always"}
-"""What always does not happen never happens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """A sentence in three parts, so that an adverb can be placed; without a verb all of it is predicate."""
-
-    subject: str
-    verb: str
-    predicate: str
-
-    def __str__(self) -> str:
-        return _words(self.subject, self.verb, self.predicate)
-
-    @property
-    def opening(self) -> str:
-        """Its subject and verb."""
-        return _words(self.subject, self.verb)
-
-    def with_adverb(self, adverb: str) -> str:
-        """The sentence with "always" or "never": after an auxiliary, before another verb, or before the whole."""
-        if self.verb == _DOES_NOT:
-            return str(Clause(self.subject, f"{_TURNED[adverb]} {self._third}", self._rest))
-        behind = self.verb in _AUXILIARIES and not self._owns
-        verb = f"{self.verb} {adverb}" if behind else f"{adverb} {self.verb}"
-        return _words(self.subject, verb.rstrip(), self.predicate)
-
-    @property
-    def denied(self) -> "Clause | None":
-        """The negated sentence, if the grammar of English is clear."""
-        first = self.predicate.split(" ")[0]
-        if not self.verb or first in _DOUBTS or first == "to":  # "is not to open" forbids what "is to open" orders
-            return None
-        if self.verb == _DOES_NOT:
-            return Clause(self.subject, self._third, self._rest)
-        if self._owns:
-            return Clause(self.subject, self.verb, f"no {self.predicate.partition(' ')[2]}")
-        if self.verb in _AUXILIARIES:
-            return Clause(self.subject, self.verb, f"not {self.predicate}")
-        known = _THIRD.get(self.verb)
-        return None if known is None else Clause("", "", _words(self.subject, "does not", known, self.predicate))
-
-    @property
-    def _third(self) -> str:
-        """Of "does not respond at once", the "responds"."""
-        return third_person(self.predicate.split(" ")[0])
-
-    @property
-    def _rest(self) -> str:
-        return self.predicate.partition(" ")[2]
-
-    @property
-    def _owns(self) -> bool:
-        """Whether "has" means possession, as in "has a traffic alert", and not a tense, as in "has risen"."""
-        return self.verb in ("has", "have", "had") and self.predicate.startswith(("a ", "an "))
-
-    @property
-    def verbless(self) -> str | None:
-        """The sentence without "is", for lists: "the valve open"; None where that is not possible."""
-        return f"{self.subject} {self.predicate}" if self.verb in ("is", "are") else None
-
-
-def split(words: str, negated: str | None = None) -> Clause:
-    """A sentence split at its verb; whole if the verb is doubtful. `negated` is the column's negated phrase."""
-    parts = words.split(" ")
-    verbs = [i for i, part in enumerate(parts) if part in _AUXILIARIES and i < len(parts) - 1]
-    verbs = verbs or [i for i, part in enumerate(parts) if part in _THIRD or _denies(negated, parts, i)]
-    before = [part.lower() for part in parts[: verbs[0]]] if verbs else []
-    if not before or before[0] in _FIRST_DOUBTS or not _DOUBTS.isdisjoint(before):
-        return Clause("", "", words)
-    subject, verb, predicate = " ".join(parts[: verbs[0]]), parts[verbs[0]], " ".join(parts[verbs[0] + 1 :])
-    denied = predicate.removeprefix("not ")
-    if verb in ("do", "does", "did") and denied != predicate:  # no adverb goes between them
-        clear = verb == "does" and denied.split(" ")[0].isalpha() and denied.split(" ")[0] not in _DOUBTS
-        return Clause(subject, _DOES_NOT, denied) if clear else Clause("", "", words)
-    return Clause(subject, verb, predicate)
-
-
-def _denies(negated: str | None, parts: list[str], i: int) -> bool:
-    """Whether these words negate a sentence, with "does not", whose verb is the word at `i`."""
-    subject, predicate = " ".join(parts[:i]), " ".join(parts[i + 1 :])
-    verb = (negated or "").removeprefix(f"{subject} does not ").removesuffix(f" {predicate}" if predicate else "")
-    return verb.isalpha() and third_person(verb) == parts[i]
-
-
-def third_person(verb: str) -> str:
-    """The third person of a verb."""
-    if verb in _IRREGULAR:
-        return _IRREGULAR[verb]
-    if verb.endswith("y") and verb[-2:-1] not in "aeou":
-        return f"{verb[:-1]}ies"
-    return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
-
-
-_THIRD = {third_person(verb): verb for verb in _VERBS}
-
-
-def _words(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
-
-
-# ---- Units and their names: "seconds" are s, "percent" is %.
+# ---- Names of units: "seconds" is s, "percent" is %.
 
 _NAMES = {
     "s": "second seconds sec secs", "ms": "millisecond milliseconds", "min": "minute minutes mins",
@@ -519,21 +354,21 @@ _NAMES = {
 _SYMBOLS = {name: symbol for symbol, names in _NAMES.items() for name in (symbol, *names.split())}
 
 
-def named(word: str, units: Iterable[str]) -> str | None:
-    """The unit, of some, that a word is another name of; None if it is none's. Only names may be in capitals."""
+def unit_named(word: str, units: Iterable[str]) -> str | None:
+    """Return the unit among `units` that a word names, or None; full names may be capitalised, symbols not."""
     spelled = word if word in _SYMBOLS else word.lower()
     symbol = _SYMBOLS.get(spelled) if word in _SYMBOLS or len(word) > 2 else None
     return None if symbol is None else next((unit for unit in units if _SYMBOLS.get(unit) == symbol), None)
 
 
-# ---- Whether one sentence repeats another, word for word or with other digits.
+# ---- Sentences that repeat others, word for word or with similar numbers.
 
 _DIGITS = re.compile(r"(?<![\w.])[−-]?\d[\d,]*\.?\d*(?![\w.])")
-_NEARLY = 0.05  # relative difference of numbers that say about the same
+_NEARLY = 0.05  # relative difference of numbers that readers take as equal
 
 
 def repeats(one: str, other: str) -> bool:
-    """Whether two sentences are the same but for numbers that are nearly the same: 752 after 750."""
+    """Return True if two sentences differ only in numbers that are nearly equal, such as 752 and 750."""
     if _DIGITS.sub("0", one) != _DIGITS.sub("0", other):
         return False
     found = zip(_numbers(one), _numbers(other), strict=True)
@@ -543,3 +378,32 @@ def repeats(one: str, other: str) -> bool:
 def _numbers(text: str) -> list[float]:
     found = (number_of(number.replace(",", "").rstrip(".")) for number in _DIGITS.findall(text))
     return [number for number in found if number is not None]
+
+
+# ---- Sentences that missing values may leave open: "at some point b; and, unless missing values leave it open: a".
+
+UNLESS = "unless missing values leave it open"
+_IN_QUOTES = re.compile(r'"[^"]*"|“[^”]*”')
+_BEGINS = re.compile(rf"(?:^|; and,? |; ){UNLESS}[,:] ", re.IGNORECASE)
+
+
+def with_open(known: str, left_open: str) -> str:
+    """Join a text that is certain and one that missing values may leave open; either may be empty."""
+    if not left_open:
+        return known
+    if not known:
+        several = "; " in left_open or ", and " in left_open
+        return f"{UNLESS}{':' if several else ','} {left_open}"
+    return f"{known}; and, {UNLESS}: {left_open}"
+
+
+def parted(text: str) -> tuple[str, str]:
+    """Split such a text into its certain part and its open part, which may be empty."""
+    bare = _IN_QUOTES.sub(lambda found: "“" * len(found[0]), text)  # of the same length
+    begins = _BEGINS.search(bare)
+    return (text, "") if begins is None else (text[: begins.start()], text[begins.end() :])
+
+
+def asks_what_is_missing(text: str) -> bool:
+    """Return True if a text mentions that values are missing, known or unknown."""
+    return re.search(r"\b(missing|known|unknown)\b", _IN_QUOTES.sub("", text)) is not None

@@ -1,40 +1,26 @@
-"""Literals as clauses, and clauses joined to sentences."""
+"""Wording of literals as clauses, and of lists of clauses as sentences."""
 
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from telltree.english.durations import suited, unit_words
-from telltree.english.normal_form import taken_apart
-from telltree.english.nouns import Nouns
-from telltree.english.phrases import EXTREMES, is_rise
-from telltree.english.possible import Possible
-from telltree.english.terms import (
-    Compares,
-    Interval,
-    Names,
-    Own,
-    Reals,
-    Says,
-    Term,
-    Truths,
-    has_own_words,
-    how_many,
-    of_length,
-)
-from telltree.english.vocabulary import SHARED_VERBS, Scale, is_clause, scales
-from telltree.english.when import When, of_clock
-from telltree.english.words import (
+from telltree.english.conversion import direct_term
+from telltree.english.operator_phrases import EXTREMES, is_rise
+from telltree.english.terms import Domains, Opaque, OrderIn, Term, ValueIn, has_own_words, how_many, of_clock, of_length
+from telltree.english.tokens import (
     ALONE,
     OR_AT_THE_START,
     QUOTED,
-    Clause,
     bare_or_quoted,
     joins_items,
     number_words,
     shape_words,
 )
+from telltree.english.values import Interval, Names, Reals, Truths
+from telltree.english.vocabulary import SHARED_VERBS, Clause, Scale, is_clause, scales
+from telltree.english.write_signal import SignalWriter
+from telltree.english.write_time import PositionWriter, suited, unit_words
 from telltree.logic import Attribute, Expression, Number, Type
 from telltree.logic.operators import (
     CHANGE,
@@ -55,7 +41,7 @@ from telltree.panel import Column, ColumnType
 
 
 def amounts(values: Reals, unit: str) -> list[str]:
-    """What a number may be: predicates, at least one of which is true."""
+    """Write a set of numbers as predicates to be joined by "or"."""
     missing = ["missing"] * values.missing
     even = _symmetric(values.intervals)
     if even is not None:
@@ -65,8 +51,8 @@ def amounts(values: Reals, unit: str) -> list[str]:
     hole = _point_left_out(values.intervals)
     if hole is not None:
         return [f"other than {number_words(hole)}{unit}", *missing]
-    said = [_between(interval, "") for interval in values.intervals[:-1]]  # only the last constant has the unit
-    return [*said, *(_between(interval, unit) for interval in values.intervals[-1:]), *missing]
+    first = [_between(interval, "") for interval in values.intervals[:-1]]  # only the last constant has the unit
+    return [*first, *(_between(interval, unit) for interval in values.intervals[-1:]), *missing]
 
 
 def _between(interval: Interval, unit: str) -> str:
@@ -86,7 +72,7 @@ def _between(interval: Interval, unit: str) -> str:
 
 
 def distance(values: Reals, unit: str) -> str | None:
-    """The words between two signals whose difference has these values; None if there are no simple ones."""
+    """Write the words between two signals whose difference has these values; None if there are no simple ones."""
     even = _symmetric(values.intervals)
     if even is not None:
         (inner, with_edge), edge = even
@@ -105,7 +91,7 @@ def distance(values: Reals, unit: str) -> str | None:
 
 
 def rise(intervals: tuple[Interval, ...], unit: str) -> str | None:
-    """By how much something has changed whose change lies in these intervals; None if it may be none."""
+    """Write the amount of a rise, "by more than 3"; None unless the intervals are one lower bound of at least 0."""
     if len(intervals) != 1 or _bounded(intervals[0]) != (True, False):
         return None
     edge, with_edge = intervals[0].low, intervals[0].with_low
@@ -121,17 +107,20 @@ def _bounded(i: Interval) -> tuple[bool, bool]:
 
 
 def only_above(i: Interval) -> float | None:
-    """The constant c if the interval is everything above c."""
+    """Return the constant c if the interval is everything above c."""
     return i.low if _bounded(i) == (True, False) and not i.with_low else None
 
 
 def only_below(i: Interval) -> float | None:
-    """The constant c if the interval is everything below c."""
+    """Return the constant c if the interval is everything below c."""
     return i.high if _bounded(i) == (False, True) and not i.with_high else None
 
 
 def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], float] | None:
-    """If a set is all numbers within a distance of 0, or all beyond: whether within, if the edge is in; the edge."""
+    """Recognise the set of all numbers within a distance of 0, or beyond it.
+
+    Return two flags, for within and for the edge being in the set, and the edge; None for other sets.
+    """
     match intervals:
         case (Interval(low=low, high=high, with_low=with_low, with_high=with_high),):
             if low == -high and with_low == with_high and 0 < high < math.inf:
@@ -151,7 +140,7 @@ def _point_left_out(intervals: tuple[Interval, ...]) -> float | None:
     return None
 
 
-# ---- Literals in words: what one signal is at a step, as a clause in which an adverb can be placed.
+# ---- Literals as clauses in which an adverb can be placed.
 
 _SIDES = {
     (True, False, False): "below", (True, True, False): "at most", (False, True, False): "equal to",
@@ -166,22 +155,22 @@ _DENIALS = {"not", "no", "never", "neither", "nor", "nothing"}
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A clause that says a literal."""
+    """A clause for a literal."""
 
     clause: Clause
     negations: int = 0
     joined: bool = False
-    """whether it contains an "or" or "and" that must not be mixed up with those of a list"""
+    """True if it contains an "or" or "and" that must be kept apart from those of a list."""
     act: Clause | None = None
-    """the same as an event: "x rises by more than 3 within 5 s"."""
+    """The clause as an event: "x rises by more than 3 within 5 s"."""
     never: str = ""
-    """that it never is so, where "never" in the clause would say something else"""
+    """The clause with "never", where putting the adverb at the verb would mean something else."""
 
     def __str__(self) -> str:
         return str(self.clause)
 
     def with_adverb(self, adverb: str) -> str:
-        """The clause with "always" or "never" at its verb, or after words that say so."""
+        """Add "always" or "never" at the verb, or before the whole clause."""
         if adverb == "never" and self.never:
             return self.never
         clause = self.clause if self.act is None else self.act
@@ -194,50 +183,53 @@ class Wording:
 
     @property
     def mergeable(self) -> bool:
-        """Whether several subjects may share its predicate: none of its words would change its meaning then."""
+        """True if several subjects may share the predicate without a change of meaning."""
         simple = self.clause.verb == "is" and not self.negations and not self.never and not self.joined
         return simple and self.act is None and self.clause.predicate not in ALONE
 
     @property
     def verbless(self) -> str | None:
-        """The clause without "is", for lists: "x above 0.52"; None where that is not possible."""
+        """The clause without "is", for lists: "x above 0.52"; None if that is not possible."""
         quoted = self.clause.predicate.startswith("“")  # after a noun, this would be a column's name
         simple = not self.joined and not quoted and self.clause.subject != "it"
         return self.clause.verbless if simple else None
 
 
 @dataclass(frozen=True, slots=True)
-class Literals:
-    """Says literals; signals are named by `nouns`."""
+class ClauseWriter:
+    """Writes literals as clauses, with `signals` for their signals."""
 
-    nouns: Nouns
-    wary: bool = False
-    """lists of what one signal may be have no commas"""
-    possible: Possible = field(default_factory=Possible)
+    signals: SignalWriter
+    explicit: bool = False
+    """Write lists of predicates of one signal without commas."""
+    domains: Domains = field(default_factory=Domains)
 
-    def wording(self, literal: Says | Compares | Own, closed: bool = False, *, of_record: bool = False) -> Wording:
-        """The literal as one clause; `closed` if its "or" might be confused with others: "is either low or missing";
-        `of_record` if it is said of the record, not of a step."""
+    def wording(self, literal: ValueIn | OrderIn | Opaque, closed: bool = False, *, of_record: bool = False) -> Wording:
+        """Write a literal as one clause.
+
+        Use `closed` if its "or" might be confused with others: "is either low or missing"; and `of_record` for a
+        literal about the record rather than a step.
+        """
         match literal:
-            case Says(values=Truths()):
+            case ValueIn(values=Truths()):
                 return self._truth(literal, closed)
-            case Says():
+            case ValueIn():
                 return self._value(literal, closed)
-            case Compares():
+            case OrderIn():
                 return self._order(literal)
-            case Own():
+            case Opaque():
                 return self._own(literal, of_record)
 
-    def _truth(self, literal: Says, closed: bool) -> Wording:
-        values, column = literal.values, self.nouns.column(literal.signal)
+    def _truth(self, literal: ValueIn, closed: bool) -> Wording:
+        values, column = literal.values, self.signals.column(literal.signal)
         assert isinstance(values, Truths)
         if not is_clause(column):
-            subject = self.nouns.part(literal.signal)
+            subject = self.signals.part(literal.signal)
             if values == Truths(False, True, True):
                 return Wording(Clause(subject, "is", "not true"), 1)
             known = [] if values.true and values.false else ["true"] * values.true + ["false"] * values.false
-            said = [*known, *["missing"] * values.missing] or ["known"]
-            return Wording(Clause(subject, "is", self._one_of(said, closed)), joined=len(said) > 1)
+            predicates = [*known, *["missing"] * values.missing] or ["known"]
+            return Wording(Clause(subject, "is", self._one_of(predicates, closed)), joined=len(predicates) > 1)
         if values.true == values.false:
             fact = self._fact(column, True)
             return Wording(Clause("it", "is", f"{'known' if values.true else 'unknown'} whether {fact.clause}"))
@@ -246,24 +238,26 @@ class Literals:
         return self._fact(column, values.true)
 
     def _fact(self, column: Column, true: bool) -> Wording:
-        """What a Boolean column's truth or falsehood means in words."""
-        vocabulary, careful = self.nouns.vocabulary, self.nouns.careful
-        clause = vocabulary.clause(column, true, careful)
+        """Write that a Boolean column is true, or false."""
+        vocabulary, quote_all = self.signals.vocabulary, self.signals.quote_all
+        clause = vocabulary.clause(column, true, quote_all)
         if clause is None:
-            return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
+            return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, quote_all)}"), 1)
         words = str(clause).strip("“”")
         straight = words == column.negated and _DENIALS.isdisjoint(words.split())
         return Wording(clause, 0 if true or straight else 1)
 
-    def _value(self, literal: Says, closed: bool) -> Wording:
+    def _value(self, literal: ValueIn, closed: bool) -> Wording:
         signal, values = literal.signal, literal.values
         if isinstance(values, Names):
-            names = [bare_or_quoted(n, self.nouns.careful, numbers=True) for n in self._in_order(signal, values.names)]
-            said = self._categories(names, values)
-            return self._is(signal, said, closed, negations=int(values.others and bool(names)))
+            names = [
+                bare_or_quoted(n, self.signals.quote_all, numbers=True) for n in self._in_order(signal, values.names)
+            ]
+            predicates = self._categories(names, values)
+            return self._is(signal, predicates, closed, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
         if self._speaks_of_time(literal):
-            words = self.when.has if of_length(literal) else self.when.passed
+            words = self.positions.has if of_length(literal) else self.positions.passed
             return Wording(Clause("", "", words(literal, closed)), joined=True)
         return (
             self._in_particular(signal, values)
@@ -272,52 +266,52 @@ class Literals:
         )
 
     def _in_particular(self, signal: Expression, values: Reals) -> Wording | None:
-        """In words that only this kind of signal has; None if it has none for these values."""
+        """Write a clause that only this kind of signal has; None if it has none for these values."""
         if has_own_words(signal):
             return None
         if signal.head is DIFFERENCE:
             return self._moved(signal, values) or self._apart(signal, values)
         words = {CHANGE: self._changed, DISTANCE: self._alike, LATEST: self._at_the_last}
         words |= dict.fromkeys(EXTREMES, self._reached)
-        if not isinstance(signal.head, Operator) or signal.head not in words or self.nouns.careful:
+        if not isinstance(signal.head, Operator) or signal.head not in words or self.signals.quote_all:
             return None
         return words[signal.head](signal, values)
 
     def _amounts(self, signal: Expression, values: Reals) -> list[str]:
-        """What a number may be; a time in the unit that suits it."""
-        if signal.head not in TIMES or self.nouns.careful or not self.nouns.steps.unit:
+        """Write a set of numbers as predicates, times in a suitable unit."""
+        if signal.head not in TIMES or self.signals.quote_all or not self.signals.steps.unit:
             return amounts(values, self._unit(signal))
         ends = [end for i in values.intervals for end in (i.low, i.high)]
-        numbers, unit = suited(ends, self.nouns.steps.unit)
+        numbers, unit = suited(ends, self.signals.steps.unit)
         scaled = dict(zip(ends, numbers, strict=True))
         intervals = tuple(replace(i, low=scaled[i.low], high=scaled[i.high]) for i in values.intervals)
-        unit = self._unit(signal) if unit == self.nouns.steps.unit else f" {unit_words(unit, one=False)}"
+        unit = self._unit(signal) if unit == self.signals.steps.unit else f" {unit_words(unit, one=False)}"
         return amounts(Reals(intervals, values.missing), unit)
 
     @property
-    def when(self) -> When:
-        """How to say where in its record a step is."""
-        return When(self.nouns.steps)
+    def positions(self) -> PositionWriter:
+        """Writer of positions in the record."""
+        return PositionWriter(self.signals.steps)
 
-    def _speaks_of_time(self, literal: Says) -> bool:
-        return (of_clock(literal) or of_length(literal)) and not self.nouns.careful
+    def _speaks_of_time(self, literal: ValueIn) -> bool:
+        return (of_clock(literal) or of_length(literal)) and not self.signals.quote_all
 
     def _changed(self, signal: Expression, values: Reals) -> Wording | None:
-        """How a signal stands to its earlier value, or near the start to its first, if that is all its change says."""
+        """Write a change as a comparison with the earlier value, or near the start with the first value."""
         if values.missing:
             return _denied(self._changed(signal, ~values))
         relation = next((words for relation, words in _COUNTS.items() if values == Reals.compared(relation, 0.0)), None)
         predicate = relation or distance(values, self._unit(signal))
         if predicate is None:
             return None
-        steps = self.nouns.parameter(signal, CHANGE.parameters[0])
+        steps = self.signals.parameter(signal, CHANGE.parameters[0])
         earlier = f"its value {steps} earlier {OR_AT_THE_START}"
-        return Wording(Clause(self.nouns.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
+        return Wording(Clause(self.signals.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
 
     def _moved(self, signal: Expression, values: Reals) -> Wording | None:
-        """By how much a signal has risen or fallen within some steps: how far it is from its extreme of these."""
+        """Write a distance from the extreme of the last steps as a rise or fall within these steps."""
         risen = is_rise(signal)
-        if risen is None or self.nouns.careful:
+        if risen is None or self.signals.quote_all:
             return None
         if values.missing:
             return _denied(self._moved(signal, ~values))
@@ -326,8 +320,8 @@ class Literals:
         if by is None:
             return None
         subject, over = (
-            self.nouns.noun(extreme.args[0]),
-            f"{by} within {self.nouns.steps.window(extreme.parameter('b'), self.nouns.careful)}".lstrip(),
+            self.signals.noun(extreme.args[0]),
+            f"{by} within {self.signals.steps.window(extreme.parameter('b'), self.signals.quote_all)}".lstrip(),
         )
         return Wording(
             Clause(subject, "has", f"{'risen' if rises else 'fallen'} {over}"),
@@ -335,31 +329,28 @@ class Literals:
         )
 
     def _at_the_last(self, signal: Expression, values: Reals) -> Wording | None:
-        """What a signal is at the last step so far at which something else holds."""
+        """Write the value of a signal at the last step so far at which something else holds."""
         if not values.intervals:
             return None
         value, event = signal.args
-        inside = replace(values, missing=values.missing and self.possible.misses(value))
-        said = self.wording(Says(value, inside), closed=True)
+        inside = replace(values, missing=values.missing and self.domains.misses(value))
+        clause = self.wording(ValueIn(value, inside), closed=True)
         if_any = " if there is one," * values.missing
-        words = f"at the last step so far at which {self.nouns.says(event)},{if_any} {said}"
-        return Wording(Clause("", "", words), said.negations)
+        words = f"at the last step so far at which {self.signals.write_condition(event)},{if_any} {clause}"
+        return Wording(Clause("", "", words), clause.negations)
 
     def _reached(self, signal: Expression, values: Reals) -> Wording | None:
-        """When a signal first reaches its minimum or maximum."""
+        """Write when a signal first reaches its minimum or maximum."""
         if values.missing:
             return _denied(self._reached(signal, ~values))
         if len(values.intervals) != 1:
             return None
         assert isinstance(signal.head, Operator)
-        when = f"{EXTREMES[signal.head]} {self.when.after_start(values.intervals[0])}"
-        return Wording(Clause(self.nouns.noun(signal.args[0]), "first reaches", when))
+        when = f"{EXTREMES[signal.head]} {self.positions.after_start(values.intervals[0])}"
+        return Wording(Clause(self.signals.noun(signal.args[0]), "first reaches", when))
 
     def _alike(self, signal: Expression, values: Reals) -> Wording | None:
-        """That a signal looks like a shape, or does not, if that is all its distance says.
-
-        What is missing looks like nothing.
-        """
+        """Write an upper bound on the distance from a shapelet as likeness; missing values are unlike any shapelet."""
         likeness = values if not values.missing else ~values
         if len(likeness.intervals) != 1 or likeness.missing:
             return None
@@ -367,7 +358,7 @@ class Literals:
         if bound is None or interval.with_high:
             return None
         subject, like = (
-            f"the last {len(signal.shape.values)} values of {self.nouns.noun(signal.args[0])} so far",
+            f"the last {len(signal.shape.values)} values of {self.signals.noun(signal.args[0])} so far",
             f"like {shape_words(signal.shape)} within a distance of {number_words(bound)}",
         )
         if values.missing:
@@ -375,24 +366,26 @@ class Literals:
         return Wording(Clause(subject, "look", like))
 
     def _unit(self, *signals: Expression) -> str:
-        unit = self.nouns.unit(*signals)
-        return f" {bare_or_quoted(unit, self.nouns.careful)}" if unit else ""
+        unit = self.signals.unit(*signals)
+        return f" {bare_or_quoted(unit, self.signals.quote_all)}" if unit else ""
 
-    def _is(self, signal: Expression, said: list[str], closed: bool, negations: int = 0) -> Wording:
-        clause = Clause(self.nouns.noun(signal), "is", self._one_of(said, closed))
-        negations += said[0].startswith("other than") + (signal.head is CHANGE)  # that it never is more reads better
-        return Wording(clause, negations, joined=len(said) > 1)
+    def _is(self, signal: Expression, predicates: list[str], closed: bool, negations: int = 0) -> Wording:
+        clause = Clause(self.signals.noun(signal), "is", self._one_of(predicates, closed))
+        negations += predicates[0].startswith("other than") + (
+            signal.head is CHANGE
+        )  # that it never is more reads better
+        return Wording(clause, negations, joined=len(predicates) > 1)
 
-    def _one_of(self, said: list[str], closed: bool) -> str:
-        """Predicates, at least one of which is true."""
-        if len(said) == 1:
-            return said[0]
-        return "either " * closed + self._list(said, "or", closed)
+    def _one_of(self, predicates: list[str], closed: bool) -> str:
+        """Join predicates by "or"."""
+        if len(predicates) == 1:
+            return predicates[0]
+        return "either " * closed + self._list(predicates, "or", closed)
 
-    def _list(self, said: list[str], joint: str, closed: bool = False) -> str:
-        """A list; a quotation in it might be mistaken for what follows a comma."""
-        commas = closed or not (self.wary or any("“" in words for words in said))
-        return f" {joint} ".join([", ".join(said[:-1]), said[-1]] if commas else said)
+    def _list(self, items: list[str], joint: str, closed: bool = False) -> str:
+        """Join words, with commas unless the parser might misread them, such as before a quotation."""
+        commas = closed or not (self.explicit or any("“" in words for words in items))
+        return f" {joint} ".join([", ".join(items[:-1]), items[-1]] if commas else items)
 
     def _categories(self, names: list[str], values: Names) -> list[str]:
         missing = ["missing"] * values.missing
@@ -403,25 +396,30 @@ class Literals:
         return [*missing, f"not {names[0]}" if len(names) == 1 else "neither " + self._list(names, "nor")]
 
     def _scaled(self, signal: Expression, values: Reals) -> Wording | None:
-        """In the column's own words for high and low, if it has them."""
-        if self.nouns.careful or not isinstance(signal.head, Attribute) or values.missing or len(values.intervals) != 1:
+        """Write a bound in the column's own words for high and low, or return None if it has none."""
+        if (
+            self.signals.quote_all
+            or not isinstance(signal.head, Attribute)
+            or values.missing
+            or len(values.intervals) != 1
+        ):
             return None
-        column, interval = self.nouns.column(signal), values.intervals[0]
+        column, interval = self.signals.column(signal), values.intervals[0]
         high, low = only_above(interval), only_below(interval)
         constant = high if high is not None else low
         words = column.high if high is not None else column.low
         if constant is None or words is None:
             return None
-        number = self.nouns.number(constant, column.unit)
+        number = self.signals.number(constant, column.unit)
         if "{" not in words:
-            return Wording(Clause(self.nouns.noun(signal), "is", f"{words} {number}"))
-        usable = column.name not in self.nouns.vocabulary.called and any(
+            return Wording(Clause(self.signals.noun(signal), "is", f"{words} {number}"))
+        usable = column.name not in self.signals.vocabulary.called and any(
             scale == Scale(column, high is not None, scale.after) for scale, _ in scales(column)
         )
         return Wording(Clause("", "", words.replace("{0}", number))) if usable else None
 
     def _apart(self, signal: Expression, values: Reals) -> Wording | None:
-        """How far one signal is from another, where that is simpler than their difference."""
+        """Write a difference as the distance of one signal from another, where that is simpler."""
         one, other = signal.args
         if any(isinstance(arg.head, Number) for arg in signal.args) or not values.intervals:
             return None
@@ -433,13 +431,13 @@ class Literals:
         predicate = distance(values, self._unit(one, other))
         if predicate is None:
             return None
-        return Wording(Clause(self.nouns.part(one), "is", f"{predicate} {self.nouns.part(other)}"))
+        return Wording(Clause(self.signals.part(one), "is", f"{predicate} {self.signals.part(other)}"))
 
-    def _order(self, literal: Compares) -> Wording:
+    def _order(self, literal: OrderIn) -> Wording:
         orders, first, second = literal.orders, literal.first, literal.second
         sides = (orders.less, orders.equal, orders.greater)
         if all(sides) or not any(sides):
-            subjects, joint = (self.nouns.noun(first), self.nouns.noun(second)), "and" if any(sides) else "or"
+            subjects, joint = (self.signals.noun(first), self.signals.noun(second)), "and" if any(sides) else "or"
             clause = Clause(f" {joint} ".join(subjects), *(("are", "known") if any(sides) else ("is", "missing")))
             return Wording(clause, joined=True)
         if orders.missing:
@@ -448,49 +446,51 @@ class Literals:
             first, second, sides = second, first, sides[::-1]
         words = (_ALIKE if first.type is Type.CATEGORICAL_VECTOR else _SIDES)[sides]
         negations = int(words in ("unequal to", "different from"))
-        return Wording(Clause(self.nouns.noun(first), "is", f"{words} {self.nouns.noun(second)}"), negations)
+        return Wording(Clause(self.signals.noun(first), "is", f"{words} {self.signals.noun(second)}"), negations)
 
-    def _own(self, literal: Own, of_record: bool) -> Wording:
+    def _own(self, literal: Opaque, of_record: bool) -> Wording:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
             counted = how_many(literal)
-            if counted is not None and not self.nouns.careful:
-                return self._stretches(*counted, named=next(a.head.value for a in e.args if isinstance(a.head, Number)))
+            if counted is not None and not self.signals.quote_all:
+                return self._stretches(
+                    *counted, preferred=next(a.head.value for a in e.args if isinstance(a.head, Number))
+                )
             assert isinstance(e.head, Operator)
             turned = isinstance(e.args[0].head, Number)
             subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
             relation = MIRRORED[e.head.name] if turned else e.head.name
             clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
         elif e.english is not None:
-            clause = Clause("", "", self.nouns.quotation(e))
+            clause = Clause("", "", self.signals.quotation(e))
         else:
-            denied = self.nouns.denied(e, of_record)
+            denied = self.signals.denied(e, of_record)
             if denied is not None and not literal.holds:
                 return Wording(Clause("", "", denied), 1)
-            clause = Clause("", "", self.nouns.whole(e, of_record))
+            clause = Clause("", "", self.signals.whole(e, of_record))
             if denied is not None and e.head in (RISE, FALL):
                 return Wording(clause, never=denied.replace("does not change", "never changes"))
         return Wording(clause) if literal.holds else Wording(Clause("it", "is", f"not so that {clause}"), 1)
 
-    def _stretches(self, count: Expression, numbers: Reals, named: float) -> Wording:
-        """In how many stretches something is so, or for how many steps in a row."""
-        steps, simple = self.nouns.steps, self._simple(count.args[0])
+    def _stretches(self, count: Expression, numbers: Reals, preferred: float) -> Wording:
+        """Write in how many stretches the operand is true, or for how many steps in a row."""
+        steps, simple = self.signals.steps, self._simple(count.args[0])
         if count.head is EPISODES:
-            often = steps.stretches(numbers, named)
-            words = f"{often}, {self.nouns.says(count.args[0])}" if simple is None else f"{simple} {often}"
+            often = steps.stretches(numbers, preferred)
+            words = f"{often}, {self.signals.write_condition(count.args[0])}" if simple is None else f"{simple} {often}"
             return Wording(Clause("", "", words))
-        never, long = steps.in_a_row(numbers, named)
+        never, long = steps.in_a_row(numbers, preferred)
         if simple is not None and simple.verb == "is" and not long.endswith("at the longest"):
             return Wording(Clause(simple.subject, "never stays" if never else "stays", f"{simple.predicate} {long}"))
-        words = self.nouns.says(count.args[0])
+        words = self.signals.write_condition(count.args[0])
         if never:
             return Wording(Clause("it", "is", f"never so {long} that {words}"), 1)
         return Wording(Clause("", "", f"{long}, {words}"))
 
     def _simple(self, e: Expression) -> Clause | None:
-        """A clause without "or" and "not", behind which may stand how often it is so; None if it is no such clause."""
-        term = taken_apart(e, self.possible)
-        if self.wary or not isinstance(term, Says | Compares):
+        """Return the clause of a condition if a count may follow it, because it has no "or" or "not"; else None."""
+        term = direct_term(e, self.domains)
+        if self.explicit or not isinstance(term, ValueIn | OrderIn):
             return None
         wording = self.wording(term)
         plain = wording.clause.verb and wording.clause.subject != "it" and not wording.joined and not wording.negations
@@ -500,22 +500,22 @@ class Literals:
         return e.type in (Type.COUNT, Type.REAL)
 
     def _count(self, e: Expression) -> str:
-        return number_words(e.head.value) if isinstance(e.head, Number) else self.nouns.noun(e)
+        return number_words(e.head.value) if isinstance(e.head, Number) else self.signals.noun(e)
 
     def _in_order(self, signal: Expression, names: frozenset[str]) -> list[str]:
-        """Categories in the order of their column, then of their text."""
-        column = self.nouns.column(signal)
+        """Sort categories in the order of their column, then of their text."""
+        column = self.signals.column(signal)
         places = {name: i for i, name in enumerate(column.levels)} if column.type is ColumnType.CATEGORICAL else {}
         return sorted(names, key=lambda name: (places.get(name, len(places)), name))
 
 
 def _comes_first(e: Expression, other: Expression) -> bool:
-    """Whether a signal makes the better subject of a comparison: a column, rather than what is made of some."""
+    """Return True if a signal is the better subject of a comparison: a column rather than a composite."""
     return isinstance(e.head, Attribute) and not isinstance(other.head, Attribute)
 
 
 def _doubted(wording: Wording, truth: str = "false") -> Wording:
-    """What is also so where nothing is known."""
+    """Write that a clause is true (or false) or unknown."""
     return Wording(Clause("it", "is", f"{truth} or unknown that {wording}"), wording.negations + 1)
 
 
@@ -523,50 +523,50 @@ def _denied(wording: Wording | None) -> Wording | None:
     return None if wording is None else _doubted(wording)
 
 
-# ---- Sentences, and how they are joined by "and" or "or" to a text.
+# ---- Sentences, joined by "and" or "or" to a text.
 #
-# What several of them share is said once: a subject, "whenever", "at some point".
+# Words that several sentences share are written once: a subject, "whenever", "at some point".
 
 _POINT, _FEWEST_GATHERED = "at some point ", 3
 
 
 @dataclass(frozen=True, slots=True)
 class WeighedText:
-    """Words, and how hard they are to follow: 1 for each word, 3 for a negation, 2 for a nested list."""
+    """Text with its reading effort: 1 for each word, 3 for a negation, 2 for a nested list."""
 
     text: str
     cost: int
     about: Wording | None = None
-    """if the sentence says when one literal holds: that literal"""
+    """Clause of the literal, if the sentence only says when one literal is true."""
     given: str = ""
-    """of "whenever A, B", the A"""
+    """Text of A in "whenever A, B"."""
     adverb: str = ""
-    """"never" or "always", if the sentence says so of a Boolean column"""
+    """"never" or "always", if the sentence has it at a Boolean column's verb."""
     conditions: tuple[Term, ...] = ()
-    """what must hold at some step for it to say anything: of "whenever A, B", the A"""
+    """Terms that must occur for the sentence not to be vacuous: A in "whenever A, B"."""
 
     def __add__(self, other: "WeighedText | str") -> "WeighedText":
-        more = other if isinstance(other, WeighedText) else said(other)
+        more = other if isinstance(other, WeighedText) else weighed(other)
         text = f"{self.text} {more.text}" if self.text else more.text
         return WeighedText(text, self.cost + more.cost, conditions=(*self.conditions, *more.conditions))
 
     def mark(self, mark: str) -> "WeighedText":
-        """The same, followed by a comma or semicolon."""
+        """Append a comma or semicolon."""
         return replace(self, text=self.text + mark)
 
 
-def said(text: str, more: int = 0) -> WeighedText:
-    """Words, and their cost beyond their number."""
+def weighed(text: str, more: int = 0) -> WeighedText:
+    """Weigh a text, with a cost beyond the number of its words."""
     return WeighedText(text, len(text.split()) + more)
 
 
 def with_shared_subjects(sentences: list[WeighedText]) -> list[WeighedText]:
-    """Sentences about one subject, merged."""
+    """Merge sentences about one subject."""
     return _with_shared_rules(_with_shared_adverbs(sentences))
 
 
 def _with_shared_adverbs(sentences: list[WeighedText]) -> list[WeighedText]:
-    """Sentences with "never" or "always" about one subject, merged: "the valve is never open or stuck"."""
+    """Merge sentences with "never" or "always" about one subject: "the valve is never open or stuck"."""
     found: dict[Hashable, list[tuple[WeighedText, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.adverb else None
@@ -578,13 +578,13 @@ def _with_shared_adverbs(sentences: list[WeighedText]) -> list[WeighedText]:
 
 def _one_adverb(alike: list[tuple[WeighedText, Clause]]) -> WeighedText:
     sentence, clause = alike[0]
-    predicates = [said(clause.predicate) for _, clause in alike]
+    predicates = [weighed(clause.predicate) for _, clause in alike]
     joint = "or" if sentence.adverb == "never" else "and"
-    return said(f"{clause.opening} {sentence.adverb}") + listed(predicates, joint)
+    return weighed(f"{clause.opening} {sentence.adverb}") + listed(predicates, joint)
 
 
 def _with_shared_rules(sentences: list[WeighedText]) -> list[WeighedText]:
-    """Sentences with "whenever" about one signal, merged: "x is low whenever A, and up whenever B"."""
+    """Merge sentences with "whenever" about one signal: "x is low whenever A, and up whenever B"."""
     found: dict[str | int, list[tuple[WeighedText, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.given else None
@@ -597,28 +597,28 @@ def _with_shared_rules(sentences: list[WeighedText]) -> list[WeighedText]:
 def _one_rule(rules: list[tuple[WeighedText, Clause]]) -> WeighedText:
     parts = [f"{clause.predicate} whenever {sentence.given}" for sentence, clause in rules]
     given = tuple(condition for sentence, _ in rules for condition in sentence.conditions)
-    return replace(said(f"{rules[0][1].subject} is {', and '.join(parts)}"), conditions=given)
+    return replace(weighed(f"{rules[0][1].subject} is {', and '.join(parts)}"), conditions=given)
 
 
 def gathered(sentences: list[WeighedText]) -> list[WeighedText]:
-    """Sentences that each hold at some point, merged into one that says so once; it goes to the end of the text."""
+    """Merge sentences with "at some point" into one "each at some point: …" at the end of the text."""
     points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
     if len(points) < _FEWEST_GATHERED:
         return sentences
     verbless = [point.about.verbless if point.about is not None else None for point in points]
     if all(verbless):
-        bare = [said(text) for text in verbless if text]
+        bare = [weighed(text) for text in verbless if text]
     else:
         bare = [
             replace(point, text=point.text.removeprefix(_POINT), cost=point.cost - len(_POINT.split()), about=None)
             for point in points
         ]
     rest = [sentence for sentence in sentences if sentence not in points]
-    return [*rest, said("each at some point:") + bare[0], *bare[1:]]
+    return [*rest, weighed("each at some point:") + bare[0], *bare[1:]]
 
 
 def all_true(sentences: list[WeighedText]) -> WeighedText:
-    """Sentences joined by "and", with semicolons where commas would be misread."""
+    """Join sentences by "and", with semicolons where commas would be misread."""
     if len(sentences) == 2 and not any("," in sentence.text or " while " in sentence.text for sentence in sentences):
         return sentences[0].mark(",") + "and" + sentences[1]
     *first, last = sentences
@@ -629,7 +629,7 @@ def all_true(sentences: list[WeighedText]) -> WeighedText:
 
 
 def one_true(sentences: list[WeighedText]) -> WeighedText:
-    """Sentences joined by "or"."""
+    """Join sentences by "or"."""
     text = sentences[0]
     for sentence in sentences[1:]:
         text = text.mark(";") + "or" + sentence
@@ -637,7 +637,7 @@ def one_true(sentences: list[WeighedText]) -> WeighedText:
 
 
 def listed(parts: Sequence[WeighedText], joint: str) -> WeighedText:
-    """A list; if its items are lists too, there is a comma before the last."""
+    """Join items to a list, with a comma before the last if items are lists too."""
     *first, last = parts
     if not first:
         return last
@@ -651,5 +651,5 @@ def listed(parts: Sequence[WeighedText], joint: str) -> WeighedText:
 
 
 def is_list(part: WeighedText) -> bool:
-    """Whether words outside quotes join items."""
+    """Return True if a text joins items outside quotes."""
     return joins_items(part.text)
