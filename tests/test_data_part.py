@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from telltree import read
 from telltree.errors import DataError
-from telltree.panel.part import part_of
+from telltree.panel.table_files import part_of
 
 
 def table(lengths, seed=0):

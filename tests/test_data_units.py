@@ -5,7 +5,7 @@ import pytest
 
 from telltree import Column, Formula, Panel, Schema
 from telltree.explain import english
-from telltree.panel.units import proposals, split_name
+from telltree.panel.column_names import proposals, split_name
 
 
 @pytest.mark.parametrize(

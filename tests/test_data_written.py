@@ -11,7 +11,7 @@ import pytest
 from telltree import GrammarTreeClassifier, Panel, PanelMaker, load, read, scan
 from telltree.errors import DataError, DataWarning
 from telltree.panel import csv
-from telltree.panel.part import part_of
+from telltree.panel.table_files import part_of
 from telltree.search import MonteCarlo
 
 

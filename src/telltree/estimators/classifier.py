@@ -40,9 +40,8 @@ from telltree.grammar.default_language import MANY_SHAPES, SHAPES
 from telltree.grammar.generic_language import PAPER
 from telltree.logic import UserFunction
 from telltree.panel import Panel, Schema, unusable
-from telltree.panel.leaks import warn_of_leaks
+from telltree.panel.column_checks import may_be_missing, warn_of_leaks
 from telltree.panel.schema import listed
-from telltree.panel.usable import may_be_missing
 from telltree.scale.checkpoint import description_of
 from telltree.scale.out_of_core import local_backend
 from telltree.scale.run_context import RunContext, run_context

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from telltree.errors import DataError, SettingsError, warn
 from telltree.panel import ColumnType, Panel, Schema, check_labels
-from telltree.panel.arrays import is_frame, open_frame
+from telltree.panel.frames import is_frame, open_frame
 from telltree.panel.labels import told_singles
 from telltree.text import counted
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget

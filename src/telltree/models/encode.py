@@ -25,7 +25,8 @@ from telltree.models.document import (
 )
 from telltree.models.model import Common, ForestModel, Model
 from telltree.panel import Column, Schema
-from telltree.panel.how_read import HowRead, StepLength, clock_of, joint_reading
+from telltree.panel.dates import StepLength, time_column_of
+from telltree.panel.input_options import ReadArguments, joint_reading
 from telltree.panel.schema import TEXTS
 from telltree.search import SEARCHES, Proof
 from telltree.tree.criterion import MDL, GiniSize
@@ -110,7 +111,7 @@ def _forest_document(model: ForestModel) -> ForestDocument:
 
 
 def _common(
-    model: Model | ForestModel, trees: Sequence[Tree], still: frozenset[str], how_read: HowRead
+    model: Model | ForestModel, trees: Sequence[Tree], still: frozenset[str], how_read: ReadArguments
 ) -> dict[str, Any]:
     """What files of trees and of forests have in common; `still`: columns that do not change within a record."""
     training, schema, step = model.training, model.training.schema, trees[0].step
@@ -269,10 +270,10 @@ def _given_grammar(given: Any, model: Common) -> dict[str, Any] | str | None:
 
 def _clock(step: StepLength) -> dict[str, str]:
     """What the column of times is called, where sentences have need of it: a unit says more."""
-    return {"clock": clock_of(step)} if clock_of(step) and not step[1] else {}
+    return {"clock": time_column_of(step)} if time_column_of(step) and not step[1] else {}
 
 
-def _how_read(how_read: HowRead) -> dict[str, Any]:
+def _how_read(how_read: ReadArguments) -> dict[str, Any]:
     given = how_read.given()
     if not isinstance(how_read.how, str):
         given["how"] = [{"column": name, "way": way} for name, way in how_read.how]

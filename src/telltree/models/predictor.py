@@ -24,7 +24,8 @@ from telltree.models.document import (
     read_tree,
 )
 from telltree.panel import Column, Schema
-from telltree.panel.how_read import HowRead, NamedStep, StepLength
+from telltree.panel.dates import NamedStep, StepLength
+from telltree.panel.input_options import ReadArguments
 from telltree.tree.class_target import read_target
 from telltree.tree.target import Target
 from telltree.tree.tree import Leaf, Node, Optimum, Tree, Unknown
@@ -170,12 +171,12 @@ def check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
         raise ModelFormatError(f"{DAMAGED}: its tree ends too early")
 
 
-def how_read_of(entry: HowReadEntry) -> HowRead:
+def how_read_of(entry: HowReadEntry) -> ReadArguments:
     """How the training data were read."""
     found = dict(entry)
     if not isinstance(entry.how, str):
         found["how"] = tuple((way.column, way.way) for way in entry.how)
-    return HowRead(**found)
+    return ReadArguments(**found)
 
 
 # ---- What prediction needs of a model file: its tree, without what only learning and telling need.

@@ -69,7 +69,7 @@ from telltree.logic.operators import (
 )
 from telltree.models.exported import Exported, Refused, common_levels, is_never_missing, unsayable
 from telltree.panel import Schema
-from telltree.panel.naming import level_name, says_missing
+from telltree.panel.names_and_missing import level_name, says_missing
 from telltree.tree.tree import Leaf, Node
 
 _CLOCKS = {ELAPSED, LEFT, GONE, WHEN_MAX, WHEN_MIN}
@@ -175,7 +175,7 @@ def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> in
 @cache
 def _runtime() -> str:
     """The source of the runtime functions, without annotations, which the module does not need."""
-    sources = (files("telltree.panel") / "naming.py", files("telltree.models") / "runtime.py")
+    sources = (files("telltree.panel") / "names_and_missing.py", files("telltree.models") / "runtime.py")
     parsed = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
     functions = [node for tree in parsed for node in tree.body if isinstance(node, ast.FunctionDef)]
     for function in functions:

@@ -6,7 +6,7 @@ missing numbers and categories are None.
 
 from typing import Any
 
-from telltree.panel.naming import is_nothing, known_names, level_name, says_missing
+from telltree.panel.names_and_missing import is_nothing, known_names, level_name, says_missing
 
 
 def column(record: Any, name: str, names: Any = ()) -> list[Any]:

@@ -76,7 +76,7 @@ from telltree.logic.operators import (
 from telltree.logic.shapelet import DECIMALS
 from telltree.models.exported import Chosen, Exported, Refused, common_levels, is_never_missing, unsayable
 from telltree.panel import Column, ColumnType, Schema
-from telltree.panel.naming import level_name, says_missing
+from telltree.panel.names_and_missing import level_name, says_missing
 from telltree.tree.tree import Tree
 
 _GAPS = "'', 'NA', 'N/A', '<NA>', 'NaN', 'nan', 'NAN', 'null', 'NULL'"  # as in `says_missing`

@@ -72,7 +72,7 @@ from telltree.logic.operators import (
 from telltree.logic.types import number_text
 from telltree.models.exported import Exported, Refused, common_levels, is_never_missing, unsayable
 from telltree.panel import ColumnType, Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 from telltree.text import counted
 
 _WORDS = frozenset({

@@ -5,7 +5,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,24 +15,27 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError
+from telltree.panel.column_names import WIDE_REMEDY, has_no_names, unnamed
+from telltree.panel.dates import DateFormat
 from telltree.panel.disk_arrays import Empty, rest
-from telltree.panel.encode import Values
-from telltree.panel.naming import says_missing
-from telltree.panel.open_files import MOST_LINE, File, line_by_line, refuse_foreign_text, settled_encoding
-from telltree.panel.rows import REMEDY, Plan, Use, has_no_names, unnamed
+from telltree.panel.input_files import MOST_LINE, File, line_by_line, refuse_foreign_text, settled_encoding
+from telltree.panel.input_options import Plan, Use
+from telltree.panel.names_and_missing import says_missing
 from telltree.panel.schema import ColumnType, listed, unique_names
 from telltree.panel.store import Array
-from telltree.panel.text_columns import (
-    CellChunk,
-    Clock,
-    Expects,
-    KeyColumn,
-    PythonCells,
-    TextColumn,
-    TimeColumn,
-    Writing,
-)
+from telltree.panel.text_columns import CellChunk, Expects, KeyColumn, PythonCells, TextColumn, TimeColumn
+from telltree.panel.type_inference import Values
 from telltree.text import counted
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How text files are written: their encoding, their dates, and whether they may lack a header."""
+
+    encoding: str | None = None
+    date_format: DateFormat = field(default_factory=DateFormat)
+    wide: bool = False
+
 
 # ---- CSV and similar files -> columns, a chunk of rows at a time.
 
@@ -40,12 +43,11 @@ DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'(?:(?<=[,;\t|\n])|\A)"[^"]*+(?:""[^"]*+)*+"')  # a cell between quotation marks
 CELLS = 1 << 18  # a chunk: as text, some 20 MB
 MOST_COLUMNS = 25_000
-
 AnyColumn = TextColumn | TimeColumn
 
 
 def read_delimited(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing, empty: Empty = np.empty
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], text_format: TextFormat, empty: Empty = np.empty
 ) -> tuple[dict[str, Values], list[int]]:
     """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file.
 
@@ -56,13 +58,13 @@ def read_delimited(
     first: list[str] = []
     lengths = []
     for file in files:
-        with file.lines(writing.encoding) as lines:
+        with file.lines(text_format.encoding) as lines:
             reader, delimiter = find_rows(lines, file)
-            names = header_of(reader, file, writing.wide)
+            names = header_of(reader, file, text_format.wide)
             if not columns:
                 first = names
                 columns = {
-                    name: make_column(name, use, types.get(name), writing.clock, empty)
+                    name: make_column(name, use, types.get(name), text_format.date_format, empty)
                     for name, use in plan(names).items()
                 }
             require_same(first, names, files[0], file)
@@ -82,12 +84,12 @@ def too_wide(count: int) -> str:
     return f"{count:,} columns, more than the {MOST_COLUMNS:,} that a table may have; leave some out, or turn it"
 
 
-def make_column(name: str, use: Use, wanted: ColumnType | None, clock: Clock, empty: Empty) -> AnyColumn:
+def make_column(name: str, use: Use, wanted: ColumnType | None, date_format: DateFormat, empty: Empty) -> AnyColumn:
     """Begin a column by what it is for."""
     if use in (Use.ID, Use.LABEL):
         return KeyColumn(name, label=use is Use.LABEL, empty=empty)
     as_text = wanted is ColumnType.CATEGORICAL
-    return TimeColumn(name, clock, empty) if use is Use.TIME else TextColumn(name, as_text=as_text, empty=empty)
+    return TimeColumn(name, date_format, empty) if use is Use.TIME else TextColumn(name, as_text=as_text, empty=empty)
 
 
 class TextRows:
@@ -176,7 +178,7 @@ def header_of(rows: TextRows, file: File, wide: bool) -> list[str]:
     try:
         return unique_names(names)
     except DataError as error:
-        raise rows.wrong(f"{error}; {REMEDY}" if bare else error) from None
+        raise rows.wrong(f"{error}; {WIDE_REMEDY}" if bare else error) from None
 
 
 def _read_rows(rows: TextRows, names: list[str], columns: Mapping[str, AnyColumn], file: File, *, comma: bool) -> int:
@@ -341,7 +343,7 @@ class _InDoubtError(Exception):
 
 
 def read_blocks(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing, empty: Empty = np.empty
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], text_format: TextFormat, empty: Empty = np.empty
 ) -> tuple[dict[str, Values], list[int]] | None:
     """Give what `read_delimited` gives; None if it has to be asked, of streams that are where they were."""
     left = [file.left() for file in files]
@@ -350,7 +352,7 @@ def read_blocks(
         return None
     places = [file.place() for file in files]
     try:
-        return _read(files, total, plan, types, writing, empty=empty)
+        return _read(files, total, plan, types, text_format, empty=empty)
     except (_InDoubtError, DataError, MemoryError, import_module("pyarrow").ArrowInvalid):
         for file, place in zip(files, places, strict=True):
             file.go_back(place)
@@ -362,7 +364,7 @@ def _read(
     total: int,
     plan: Plan,
     types: Mapping[str, ColumnType],
-    writing: Writing,
+    text_format: TextFormat,
     *,
     empty: Empty,
 ) -> tuple[dict[str, Values], list[int]]:
@@ -371,11 +373,11 @@ def _read(
     lengths: list[int] = []
     for file in files:
         with file.unpacked() as stream:
-            table = _begin(stream, file, writing)
+            table = _begin(stream, file, text_format)
             if not columns:
                 first = table.names
                 columns = {
-                    name: make_column(name, use, types.get(name), writing.clock, empty)
+                    name: make_column(name, use, types.get(name), text_format.date_format, empty)
                     for name, use in plan(table.names).items()
                 }
             require_same(first, table.names, files[0], file)
@@ -520,9 +522,9 @@ def _numbers(count: int) -> list[str]:
     return [str(number) for number in range(count)]
 
 
-def _begin(stream: io.BufferedReader, file: File, writing: Writing) -> _Table:
+def _begin(stream: io.BufferedReader, file: File, text_format: TextFormat) -> _Table:
     """Read the header, as is done row by row."""
-    encoding = codecs.lookup(settled_encoding(stream, writing.encoding)).name
+    encoding = codecs.lookup(settled_encoding(stream, text_format.encoding)).name
     if encoding not in ENCODINGS:
         raise _InDoubtError("an encoding with long line ends")
     taken = 0
@@ -534,7 +536,7 @@ def _begin(stream: io.BufferedReader, file: File, writing: Writing) -> _Table:
             yield line
 
     rows, delimiter = find_rows(counted(), file)
-    names = header_of(rows, file, writing.wide)
+    names = header_of(rows, file, text_format.wide)
     if rows.line != taken or rows.has_back:
         raise _InDoubtError("a header that is not one row")
     return _Table(names, delimiter, encoding)

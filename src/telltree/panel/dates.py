@@ -1,18 +1,16 @@
 """Times of records: dates, clocks, and durations for people (`6 d` for 518400 s)."""
 
+import datetime
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from telltree.panel.disk_arrays import by_records
-from telltree.panel.store import Array, Index
-
-if TYPE_CHECKING:
-    from telltree.panel.panel import Panel
-
+from telltree.errors import DataError
+from telltree.panel.disk_arrays import Array, by_records
 
 # ---- When records began, if their times were dates: turns seconds back into the clock time of the data.
 
@@ -60,7 +58,7 @@ class Dates:
     def instants(starts: Array, times: Array) -> npt.NDArray[np.datetime64]:
         """The moments this many seconds after `starts`, in the resolution of `starts`."""
         unit, _ = np.datetime_data(starts.dtype)
-        ticks = np.round(times * (1e9 if unit == "ns" else 1e6)).astype(Index)
+        ticks = np.round(times * (1e9 if unit == "ns" else 1e6)).astype(np.int64)
         moments: npt.NDArray[np.datetime64] = starts + ticks.view(f"m8[{unit}]")
         return moments
 
@@ -68,6 +66,100 @@ class Dates:
         """The dates of some records, with these rows."""
         offsets = None if self.offsets is None else self.offsets[rows]
         return Dates(self.starts[records], offsets, self.zone, self.daily)
+
+
+# ---- How text files, and the dates in them, are written: as in ISO 8601, with the day first, or in a given format.
+
+# 3/4/2025, 03.04.25 12:30, 3-4-2025T12:30:15.5: day and month, or month and day
+NUMBERS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[T,\s]\s*(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?))?")
+YEARS = ("%Y", "%y", "%G", "%c", "%x")
+
+
+@dataclass(frozen=True)
+class DateFormat:
+    """How dates are written as text; checked here. A `format` is one of `datetime.strptime`.
+
+    `day_first` says of 3/4/2025 whether the day or the month comes first; if it is None, the rows tell.
+    """
+
+    format: str | None = None
+    day_first: bool | None = None
+    _told: list[bool] = field(default_factory=list, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse formats that no date matches."""
+        if self.day_first not in (None, True, False):
+            raise DataError(f"day_first must be True, False or None, got {self.day_first!r}")
+        if self.format is None:
+            return
+        if not isinstance(self.format, str):
+            raise DataError(f"time_format must be text such as '%d.%m.%Y %H:%M', got {self.format!r}")
+        if self.day_first is not None:
+            raise DataError("time_format says all, also whether the day comes first; leave out day_first")
+        if not any(year in self.format for year in YEARS):
+            raise DataError(f"time_format {self.format!r} has no year; a date is written as in '%d.%m.%Y %H:%M'")
+        try:
+            datetime.datetime.strptime("", self.format)
+        except (ValueError, re.error) as error:
+            if "does not match" not in str(error):
+                raise DataError(f"time_format {self.format!r} is none: {error}") from None
+
+    def tell(self, *, day_first: bool) -> None:
+        """Keep what rows told, or what was assumed, for `settled`."""
+        self._told[:] = [day_first]
+
+    def settled(self) -> "DateFormat":
+        """The same clock with the order that rows told, for reading other rows alike."""
+        return DateFormat(self.format, self._told[0] if self._told else self.day_first)
+
+    def read(self, text: str) -> tuple[datetime.datetime | None, datetime.datetime | None]:
+        """The date with the day first, and with the month first, as far as there are such and they may be meant.
+
+        Both are the same where the order is not in question. ValueError if the text is no date.
+        """
+        if self.format is not None:
+            date = datetime.datetime.strptime(text, self.format)
+            return date, date
+        match = NUMBERS.fullmatch(text)
+        if match is None:
+            date = datetime.datetime.fromisoformat(text)
+            return date, date
+        first, _, second, year, clock = match.groups()
+        found = [
+            None
+            if self.day_first is not None and self.day_first is not order
+            else _numeric_date(day, month, year, clock)
+            for order, day, month in ((True, first, second), (False, second, first))
+        ]
+        if found == [None, None]:
+            raise ValueError(text)
+        return found[0], found[1]
+
+    def problem(self, text: str) -> str:
+        """Why a text could not be read, and what to do."""
+        if self.format is not None:
+            return f"which is not written as the time format {self.format!r} says"
+        said = "2024-02-29T12:30:00" if self.day_first is None else "3.4.2025 12:30"
+        order = {None: "", True: ", the day first", False: ", the month first"}[self.day_first]
+        return (
+            f"which is neither a number nor a date such as {said}{order}; write it so, or say how dates are written by "
+            "time_format (--time-format), such as '%d %b %Y %H:%M'"
+        )
+
+
+def _numeric_date(day: str, month: str, year: str, clock: str | None) -> datetime.datetime | None:
+    """A date of numbers; None if there is no such day."""
+    long = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 69 else 1900)  # as POSIX reads two digits
+    try:
+        date = datetime.datetime(long, int(month), int(day))
+    except ValueError:
+        return None
+    return date if clock is None else datetime.datetime.combine(date, _time_of_day(clock))
+
+
+def _time_of_day(text: str) -> datetime.time:
+    hour, _, rest = text.partition(":")
+    return datetime.time.fromisoformat(f"{hour:0>2}:{rest}")
 
 
 # ---- Times and durations for people: `6 d` for 518400 s, and dates where times were dates.
@@ -118,38 +210,8 @@ def axis_unit(span: float, unit: str | None) -> tuple[float, str | None]:
     return 1.0, unit
 
 
-def time_text(panel: "Panel", record: int, step: int) -> str | None:
-    """When a step of a record was: its date, or its time in a suitable unit; None if times are not known."""
-    date = date_text(panel, record, step)
-    times = panel.times(record)
-    if date is not None or times is None:
-        return date
-    return duration_text(float(times[step]), panel.time_unit)
-
-
-def date_text(panel: "Panel", record: int, step: int, *, iso: bool = False) -> str | None:
-    """The date of a step as its clock showed it, with the offset from UTC if there was one; None if there is none.
-
-    Seconds are left out where they are 0, and the time of day where all times are midnights. With `iso`, nothing is
-    left out, and the form is that of ISO 8601.
-    """
-    moments, offsets = panel.dates(record), panel.offsets(record)
-    if moments is None:
-        return None
-    return _date(moments[step], None if offsets is None else int(offsets[step]), daily=panel.daily, iso=iso)
-
-
-def date_range(panel: "Panel", *, iso: bool = False) -> tuple[str, str] | None:
-    """The first and the last date of a panel's records, as in `date_text`; None if there is none."""
-    dates, times = panel._own_dates(), panel.stacked_times()
-    if dates is None or times is None or len(panel) == 0:
-        return None
-    ends = dates.instants(dates.starts, times[np.cumsum(panel.lengths) - 1])
-    first, last = int(np.argmin(dates.starts)), int(np.argmax(ends))
-    return str(date_text(panel, first, 0, iso=iso)), str(date_text(panel, last, -1, iso=iso))
-
-
-def _date(moment: np.datetime64, offset: int | None, *, daily: bool, iso: bool) -> str:
+def moment_text(moment: np.datetime64, offset: int | None, *, daily: bool, iso: bool) -> str:
+    """Write a date in local time with its offset from UTC; see `Panel.date_text`."""
     day, _, clock = str(np.datetime_as_string(moment)).partition("T")
     if daily and not iso:
         return day
@@ -173,3 +235,31 @@ def number_text(value: float) -> str:
         return str(int(value))
     before = len(str(int(abs(value)))) if abs(value) < 1e15 else 0
     return f"{value:.{max(6, before + 3)}g}"
+
+
+# ---- The length of a step.
+
+
+StepLength = tuple[float | None, str]
+"""The length of a step, None if steps differ in length, and the unit of times, as in `Panel.step`: (1.0, "s")."""
+
+
+class NamedStep(tuple[float | None, str]):
+    """A step length that knows what the column of times is called, and equals one that does not."""
+
+    clock: str
+
+    def __new__(cls, length: float | None, unit: str, clock: str) -> "NamedStep":
+        """Keep the name beside the pair."""
+        found = super().__new__(cls, (length, unit))
+        found.clock = clock
+        return found
+
+    def __getnewargs__(self) -> tuple[float | None, str, str]:
+        """For copies and pickles."""
+        return (*self, self.clock)
+
+
+def time_column_of(step: StepLength | None) -> str:
+    """What the column of times is called; "" if that is not known."""
+    return step.clock if isinstance(step, NamedStep) else ""

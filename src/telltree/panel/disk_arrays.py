@@ -23,7 +23,6 @@ PIECE = 1 << 21
 """Rows of an array on disk that are looked at together."""
 Empty = Callable[[int, npt.DTypeLike], Array]
 """Makes room for so many values of a type: `numpy.empty` in memory, `empty` on disk."""
-
 _FILES: weakref.WeakKeyDictionary[mmap.mmap, int] = weakref.WeakKeyDictionary()  # maps, and the files behind them
 
 

@@ -1,6 +1,7 @@
-"""Which rows make up which record, and in what order."""
+"""Which rows make up which record, and in what order; their times."""
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from telltree.errors import DataError, warn
-from telltree.panel.dates import Dates
+from telltree.panel.dates import SECONDS, DateFormat, Dates
 from telltree.panel.disk_arrays import by_records, like, on_disk, piecewise
-from telltree.panel.encode import Encoded, Values, is_object, object_array
-from telltree.panel.naming import is_nothing
-from telltree.panel.schema import listed
+from telltree.panel.names_and_missing import is_nothing
+from telltree.panel.schema import ColumnType, listed
 from telltree.panel.store import Array, Index, is_missing
+from telltree.panel.text_columns import PythonCells, TimeColumn
+from telltree.panel.type_inference import Encoded, Values, as_it_is, is_object, object_array
 from telltree.text import counted
 
 NANO, MICRO = 1e9, 1e6  # ticks in a second
@@ -279,3 +281,143 @@ def _clocked(grouping: Grouping, times: Times, values: Array) -> Grouping:
     begins = starts.view(f"M8[{times.unit}]")
     dates = Dates.of(begins, offsets, times.zone, times=seconds, lengths=grouping.lengths)
     return dataclasses.replace(grouping, times=seconds, dates=dates)
+
+
+# ---- The column of times -> the time of every row.
+
+
+DATES = (-9_200_000_000_000, 9_200_000_000_000)  # in seconds; as microseconds they fit 64 bits: some 290,000 years
+NANOSECONDS = (-9_200_000_000, 9_200_000_000)  # in seconds; as nanoseconds they fit 64 bits: some 290 years
+
+
+def read_times(column: Values, name: str, date_format: DateFormat) -> Times:
+    """Return the time of every row: numbers unchanged, dates and durations as ticks."""
+    if isinstance(column, nw.Series) and column.dtype.is_temporal():
+        return _ticks(column, name)
+    if isinstance(column, np.ndarray) and (column.dtype.names is not None or column.dtype.kind in "mM"):
+        return _clock(column, name)
+    wanted = ColumnType.CATEGORICAL if date_format.format is not None else None  # 20240229 may be a date
+    encoded = as_it_is(name, column, lambda row: f"of row {row}", wanted)
+    _require_times(is_missing(encoded.array), name)
+    if encoded.type is ColumnType.REAL:
+        return Times(_numbers(column, encoded))
+    dates = _read_text(encoded, name, date_format) if encoded.type is ColumnType.CATEGORICAL else None
+    if dates is None or dates.dtype.kind in "if":
+        raise DataError(f"the time column {name!r} is {encoded.type}; turn it into numbers or dates first")
+    return _clock(dates, name)
+
+
+def _numbers(column: Values, encoded: Encoded) -> Array:
+    """Return times unchanged: large integers are not exact as floats."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
+        return column
+    if isinstance(column, nw.Series) and column.dtype.is_integer() and not column.is_null().any():
+        return np.asarray(column.to_numpy())
+    return encoded.array
+
+
+def _read_text(encoded: Encoded, name: str, date_format: DateFormat) -> Array:
+    """Parse the times that a dataframe or a Parquet file has as text, each distinct one once."""
+    codes, rows, places = np.unique(encoded.array, return_index=True, return_inverse=True)
+    column = TimeColumn(name, date_format)
+    written = PythonCells([encoded.levels[code] for code in codes])
+    column.add(written, lambda at: f"row {rows[at]} (counted from 0)")
+    return column.finish()[places]
+
+
+def _require_times(absent: Array, name: str) -> None:
+    if absent.any():
+        rows = np.flatnonzero(absent).tolist()
+        raise DataError(
+            f"the time column {name!r} is missing in {counted(len(rows), 'row')}: {listed(rows)} (counted from 0)"
+        )
+
+
+def _ticks(column: nw.Series[Any], name: str) -> Times:
+    _require_times(np.asarray(column.is_null().to_numpy(), np.bool_), name)
+    if column.dtype == nw.Time:
+        raise DataError(f"the time column {name!r} holds times of day; give dates with times, or numbers")
+    if isinstance(column.dtype, nw.Duration):
+        _require_range(column.dt.total_seconds().to_numpy(), NANOSECONDS, name)
+        return Times(column.dt.total_nanoseconds().to_numpy(), NANO)
+    dates = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
+    nanoseconds = isinstance(dates.dtype, nw.Datetime) and dates.dtype.time_unit == "ns"
+    unit: Literal["ns", "us"] = "ns" if nanoseconds else "us"
+    _require_range(dates.dt.timestamp("ms").to_numpy() // 1000, NANOSECONDS if nanoseconds else DATES, name)
+    ticks = dates.dt.timestamp(unit).to_numpy()
+    times = Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+    zone = dates.dtype.time_zone if isinstance(dates.dtype, nw.Datetime) else None
+    if zone is None:
+        return times
+    ahead = (dates.dt.replace_time_zone(None).dt.timestamp(unit).to_numpy() - ticks) / times.per_second
+    return dataclasses.replace(times, offsets=ahead.astype(SECONDS), zone=str(zone))
+
+
+def _require_range(seconds: Array, ends: tuple[int, int], name: str) -> None:
+    """Raise a DataError if the ticks of a time, or its clock time, would overflow 64 bits."""
+    outside = (seconds < ends[0]) | (seconds > ends[1])
+    if outside.any():
+        rows = np.flatnonzero(outside).tolist()
+        raise DataError(
+            f"the time column {name!r} holds times beyond what can be counted in {counted(len(rows), 'row')}: "
+            f"{listed(rows)} (counted from 0); correct them"
+        )
+
+
+def _clock(array: Array, name: str) -> Times:
+    if array.dtype.names is not None:  # dates with the UTC offset of their clock
+        return dataclasses.replace(_clock(array["utc"], name), offsets=array["offset"])
+    _require_times(np.isnat(array), name)
+    nanoseconds = np.datetime_data(array.dtype)[0] == "ns"
+    if array.dtype.kind == "m":
+        _require_range(_counted_in(array, "m8[s]"), NANOSECONDS, name)
+        return Times(_counted_in(array, "m8[ns]"), NANO)
+    _require_range(_counted_in(array, "M8[s]"), NANOSECONDS if nanoseconds else DATES, name)
+    ticks = _counted_in(array, "M8[ns]" if nanoseconds else "M8[us]")
+    return Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+
+
+def _counted_in(array: Array, unit: str) -> Array:
+    return piecewise(lambda some: some.astype(unit).view(np.int64), array, np.int64)
+
+
+# ---- Whether the steps of all records are of one length, as their times tell, but for what arithmetic left in them.
+
+_NEAR = 1e-6  # share of a step by which a time may be off
+_ADDED = 1e-10  # the same on the average, if times were added up
+_NOISE = 4 * np.finfo(np.float64).eps  # share of a time by which it may be off: stamps are large, and steps small
+
+
+def even_pace(times: Array, lengths: npt.NDArray[np.int64]) -> float | None:
+    """The time between two steps, with as few digits as the times allow; None if it is not always the same."""
+    if not len(lengths) or lengths.max() < 2:
+        return None
+    longest = int(lengths.argmax())
+    begin = int(lengths[:longest].sum())
+    steps = int(lengths[longest]) - 1
+    first, last = float(times[begin]), float(times[begin + steps])
+    pace = (last - first) / steps
+    if not 0 < pace < math.inf:
+        return None
+    pace = _roundest(pace, _ADDED * pace + _NOISE * max(abs(first), abs(last)) / steps)
+    kept = all(_keeps(times[rows], lengths[records], pace) for records, rows in by_records(times, lengths))
+    return pace if kept else None
+
+
+def _keeps(times: Array, lengths: npt.NDArray[np.int64], pace: float) -> bool:
+    """Whether all these records go at this pace."""
+    starts = np.cumsum(lengths) - lengths
+    numbers = np.arange(len(times)) - np.repeat(starts, lengths)
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.abs(times - np.repeat(times[starts], lengths) - numbers * pace)
+        most = np.maximum(np.abs(times), np.repeat(np.abs(times[starts]), lengths))
+        return bool((off <= _NEAR * pace + _NOISE * most).all())
+
+
+def _roundest(pace: float, near: float) -> float:
+    """The number with the fewest digits that is as near as this."""
+    for digits in range(1, 10):  # 1/3 is not cut off
+        found = float(f"{pace:.{digits}g}")
+        if abs(found - pace) <= near:
+            return found
+    return pace

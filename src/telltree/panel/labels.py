@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError, warn
-from telltree.panel.arrays import is_frame, long_frame, open_frame
-from telltree.panel.encode import object_array
+from telltree.panel.csv import TextFormat
+from telltree.panel.frames import is_frame, long_frame, open_frame
 from telltree.panel.grouping import by_id, id_array, plain_number
-from telltree.panel.naming import is_nothing
-from telltree.panel.open_files import File, is_path
+from telltree.panel.input_files import File, is_path
+from telltree.panel.input_options import Use
+from telltree.panel.names_and_missing import is_nothing
 from telltree.panel.panel import Panel
-from telltree.panel.rows import LEAVE_OUT_UNLABELLED, Use, labels_of
+from telltree.panel.panel_data import LEAVE_OUT_UNLABELLED, labels_of
 from telltree.panel.schema import listed, require_known, require_sayable
 from telltree.panel.store import Array
-from telltree.panel.tables import read_tables
-from telltree.panel.text_columns import Writing
+from telltree.panel.table_files import read_tables
+from telltree.panel.type_inference import object_array
 from telltree.text import counted
 
 # ---- The labels of the records.
@@ -153,7 +154,7 @@ def match_labels(
     label, or a list with one label per record. Records without a label, and labels without a record, are a DataError.
     """
     if is_path(labels):
-        values, _ = read_tables([File.at(labels)], lambda names: _plan(names, id, label), {}, Writing(encoding))
+        values, _ = read_tables([File.at(labels)], lambda names: _plan(names, id, label), {}, TextFormat(encoding))
         return _matched(*_of_table(values, gaps), panel, gaps)
     if is_frame(labels):
         rows = long_frame(labels, id=id, time=None)

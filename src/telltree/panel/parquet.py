@@ -12,17 +12,16 @@ import numpy as np
 
 from telltree.errors import DataError
 from telltree.extras import extras
-from telltree.panel.assemble import Stored
 from telltree.panel.csv import MOST_COLUMNS, require_same, too_wide
 from telltree.panel.dates import stamped
 from telltree.panel.disk_arrays import Empty, piecewise, rest
-from telltree.panel.encode import EXACT, Encoded, Values, count_rounded, holds_dates, object_array, unsupported
 from telltree.panel.grouping import id_array, plain_number
-from telltree.panel.naming import is_nothing, level_name
-from telltree.panel.open_files import File
-from telltree.panel.rows import Plan, Use
+from telltree.panel.input_files import File
+from telltree.panel.input_options import Plan, Stored, Use
+from telltree.panel.names_and_missing import is_nothing, level_name
 from telltree.panel.schema import ColumnType, unique_names
 from telltree.panel.store import MISSING, Array, Code, Flag, Real, align_codes
+from telltree.panel.type_inference import EXACT, Encoded, Values, count_rounded, holds_dates, object_array, unsupported
 from telltree.text import counted
 
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, not a column of the user's

@@ -8,23 +8,35 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from telltree.errors import DataError
-from telltree.panel.arrays import frame_per_record, is_frame, long_frame, read_arrays
-from telltree.panel.assemble import LATER, Options, Parts, wanted_type
-from telltree.panel.disk_arrays import Empty
-from telltree.panel.how_read import HowRead
+from telltree.panel.arrays import read_arrays
+from telltree.panel.csv import TextFormat
+from telltree.panel.dates import DateFormat
+from telltree.panel.frames import frame_per_record, is_frame, long_frame
+from telltree.panel.input_files import File, files_of, is_path
+from telltree.panel.input_options import LATER, Options, ReadArguments, Roles
 from telltree.panel.labels import check_labels, match_labels, without_unlabelled
-from telltree.panel.open_files import File, files_of, is_path, record_ids, without
 from telltree.panel.panel import Panel, Repeated
-from telltree.panel.parquet import parquet_files
+from telltree.panel.panel_data import PanelData, Rows, gather
 from telltree.panel.resample import How
-from telltree.panel.rows import Roles, Rows, gather
-from telltree.panel.schema import Column, ColumnType, Schema, checked_fields, unique_names
-from telltree.panel.schema_file import load_overrides
+from telltree.panel.schema import Schema, parse_overrides, unique_names
 from telltree.panel.store import Array
-from telltree.panel.tables import read_tables
-from telltree.panel.text_columns import Clock, Writing
-from telltree.panel.ts import TIME, read_ts
-from telltree.panel.wide import read_wide, wide_plan
+from telltree.panel.table_files import _is_ts, as_elsewhere, declared_types, read_tables, rows_of, table_files
+from telltree.panel.ts_files import TIME, read_ts
+from telltree.panel.wide_tables import read_wide, wide_plan
+
+
+def load_overrides(schema: Any) -> tuple[Mapping[str, Any] | None, str | None]:
+    """Return a schema or overrides unchanged; read them, and the unit of times, if given the path of a TOML file."""
+    if schema is None or isinstance(schema, Mapping):
+        return schema, None
+    if not isinstance(schema, str | os.PathLike):
+        raise DataError(f"schema is a Schema, a dict, or the path of a TOML file; got {type(schema).__name__}")
+    file = File.at(schema)
+    text = file.small_text()
+    try:
+        return parse_overrides(text)
+    except DataError as error:
+        raise DataError(f"{file.name}: {error}") from None
 
 
 class Read(NamedTuple):
@@ -100,9 +112,9 @@ def read(
     """
     overrides, unit = load_overrides(schema)
     later = every is not None and repeated == "error"
-    clock = Clock(time_format, day_first)
+    date_format = DateFormat(time_format, day_first)
     options = Options(
-        overrides, period, unit if time_unit is None else time_unit, missing, LATER if later else repeated, clock,
+        overrides, period, unit if time_unit is None else time_unit, missing, LATER if later else repeated, date_format,
         drop_unlabelled=drop_unlabelled,
     )  # fmt: skip
     apart = labels is not None
@@ -121,8 +133,10 @@ def read(
         options = as_elsewhere(options, like)
         read_rows = _from_wide if wide else _from_rows
         parts, y = read_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
-    how_read = HowRead(id, time, period, time_unit, time_format, clock.settled().day_first, repeated, wide=wide)
-    panel = Panel._whole(parts, how_read)
+    how_read = ReadArguments(
+        id, time, period, time_unit, time_format, date_format.settled().day_first, repeated, wide=wide
+    )
+    panel = Panel._of(parts, how_read)
     if apart:
         y = match_labels(labels, panel, id=id, label=label, encoding=encoding, gaps=drop_unlabelled)
     if drop_unlabelled and y is not None:
@@ -148,7 +162,7 @@ def _first(source: Any) -> Any:
 
 def _from_arrays(
     source: Any, options: Options, *, layout: str | None, columns: Iterable[str] | None, ids: Any, static: Any
-) -> Parts:
+) -> PanelData:
     if layout is None:
         raise DataError(
             "say how the axes of the arrays are laid out: layout='columns, steps' or 'steps, columns' for one array "
@@ -164,7 +178,7 @@ def _from_arrays(
 
 def _from_rows(
     source: Any, roles: Roles, options: Options, *, ids: Any, labels: Any, encoding: str | None
-) -> tuple[Parts, Array | None]:
+) -> tuple[PanelData, Array | None]:
     first = _first(source)
     if is_frame(source):
         source, roles = _indexed(source, roles)
@@ -186,14 +200,14 @@ def _from_rows(
 
 def _from_wide(
     source: Any, roles: Roles, options: Options, *, ids: Any, labels: Any, encoding: str | None
-) -> tuple[Parts, Array | None]:
+) -> tuple[PanelData, Array | None]:
     if is_frame(source):
         return read_wide(long_frame(source, id=roles.id, time=None).values, roles, options, ids)
     if not (is_path(source) or is_path(_first(source)) or hasattr(source, "read")):
         raise DataError(f"a wide table is a path, a stream or a dataframe; got {type(source).__name__}")
     files = table_files(source, labels)
     types = declared_types({**options.like, **(options.schema or {})})
-    values, _ = read_tables(files, lambda names: wide_plan(roles, names), types, Writing(encoding, wide=True))
+    values, _ = read_tables(files, lambda names: wide_plan(roles, names), types, TextFormat(encoding, wide=True))
     return read_wide(values, roles.dropped(), options, ids)
 
 
@@ -211,69 +225,14 @@ def _from_files(source: Any, roles: Roles, options: Options, labels: Any, encodi
     return rows_of(table_files(source, labels), roles, options, encoding, many=many)[0]
 
 
-def rows_of(
-    files: Sequence[File],
-    roles: Roles,
-    options: Options,
-    encoding: str | None,
-    *,
-    many: bool,
-    empty: Empty = np.empty,
-) -> tuple[Rows, list[int]]:
-    """Read files as one long table, or where there may be many, and no id is named, as one record each.
-
-    Returns their rows, where `empty` makes room, and how many each file has.
-    """
-    types, writing = declared_types({**options.like, **(options.schema or {})}), Writing(encoding, options.clock)
-    alone, kept = many and roles.id is None, parquet_files(files)
-    values, lengths = read_tables(files, roles.plan if alone else roles.long_plan, types, writing, empty)
-    if alone:
-        return Rows(values, record_ids(files), lengths, kept, lengths), lengths
-    return Rows(values, files=kept, file_rows=lengths), lengths
-
-
-def table_files(source: Any, labels: Any) -> list[File]:
-    """The table files of a source, without the labels file."""
-    files = without([File.at(source)] if hasattr(source, "read") else files_of(source)[0], labels)
-    if not files:
-        raise DataError("there are no records: the only file is that of the labels")
-    if any(_is_ts(file.target) for file in files):
-        raise DataError("a .ts file holds many records: read one at a time, by its path")
-    return files
-
-
-def _from_ts(file: File, roles: Roles, options: Options, ids: Any, encoding: str | None) -> tuple[Parts, Array | None]:
+def _from_ts(
+    file: File, roles: Roles, options: Options, ids: Any, encoding: str | None
+) -> tuple[PanelData, Array | None]:
     if (roles.id, roles.time, roles.label) != (None, None, None):
         raise DataError(f"{file.name} names no columns: leave out id, time and label")
     names = None if roles.columns is None else list(roles.columns)
-    rows, y = read_ts(file, names, encoding, options.clock)
+    rows, y = read_ts(file, names, encoding, options.date_format)
     stamped = TIME if TIME in rows.values else None
     rows = dataclasses.replace(rows, ids=ids)
     parts, _ = gather(rows, Roles.of(time=stamped, static=roles.static, drop=roles.drop), options)
     return parts, y
-
-
-def _is_ts(path: Any) -> bool:
-    return is_path(path) and os.fsdecode(path).lower().endswith((".ts", ".ts.gz"))
-
-
-def as_elsewhere(options: Options, like: Schema | None) -> Options:
-    """Take the columns that are categorical in another schema for such."""
-    known = {} if like is None else {column.name: column.levels for column in like.of_type("categorical")}
-    return dataclasses.replace(options, like=_names(like), known=known)
-
-
-def _names(schema: Schema | None) -> dict[str, dict[str, Any]]:
-    """Return overrides that make columns categorical here if they are in another schema."""
-    return {} if schema is None else {column.name: {"type": column.type} for column in schema.of_type("categorical")}
-
-
-def declared_types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
-    """Return the types that the user declared, which text readers must know in advance."""
-    types = {}
-    for name, change in schema.items():
-        fields = {"type": change.type} if isinstance(change, Column) else checked_fields(name, change)
-        kind = wanted_type(name, fields)
-        if kind is not None:
-            types[name] = kind
-    return types

@@ -8,17 +8,16 @@ import numpy as np
 
 from telltree.errors import DataError
 from telltree.panel import disk_arrays
-from telltree.panel.assemble import Options
+from telltree.panel.dates import DateFormat
 from telltree.panel.grouping import OutOfOrderError
-from telltree.panel.how_read import HowRead
+from telltree.panel.input_files import File, files_of, is_path
+from telltree.panel.input_options import Options, ReadArguments, Roles
 from telltree.panel.labels import check_labels, match_labels, without_unlabelled
-from telltree.panel.open_files import File, files_of, is_path
 from telltree.panel.panel import Panel
-from telltree.panel.read import Read, as_elsewhere, rows_of, table_files
-from telltree.panel.rows import Roles, Rows, gather
+from telltree.panel.panel_data import Rows, gather
+from telltree.panel.read import Read, load_overrides
 from telltree.panel.schema import Schema
-from telltree.panel.schema_file import load_overrides
-from telltree.panel.text_columns import Clock
+from telltree.panel.table_files import as_elsewhere, rows_of, table_files
 
 
 def scan(
@@ -57,13 +56,13 @@ def scan(
     if is_path(source) and str(source) == "-":
         raise DataError("scan takes files, which can be read in pieces; for standard input there is read")
     overrides, unit = load_overrides(schema)
-    clock = Clock(time_format, day_first)
+    date_format = DateFormat(time_format, day_first)
     options = Options(
         overrides,
         period,
         unit if time_unit is None else time_unit,
         missing,
-        clock=clock,
+        date_format=date_format,
         drop_unlabelled=drop_unlabelled,
     )
     apart = labels is not None
@@ -74,7 +73,7 @@ def scan(
     rows, lengths = rows_of(files, roles, options, encoding, many=many, empty=disk_arrays.empty)
     with _placed(files, lengths, rows, roles):
         parts, y = gather(rows, roles.dropped(), options)
-    panel = Panel._whole(parts, HowRead(id, time, period, time_unit, time_format, clock.settled().day_first))
+    panel = Panel._of(parts, ReadArguments(id, time, period, time_unit, time_format, date_format.settled().day_first))
     if apart:
         y = match_labels(labels, panel, id=id, label=label, encoding=encoding, gaps=drop_unlabelled)
     if drop_unlabelled and y is not None:

@@ -1,7 +1,8 @@
-"""What each column is: its type, and what the user says about its meaning."""
+"""Schemas: the type and meaning of each column, also as TOML files for people to edit."""
 
 import dataclasses
 import enum
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from telltree.errors import DataError
+from telltree.files import TomlError, parsed_toml
 from telltree.text import alike, clip, counted
 
 LONGEST_NAME = 1000  # characters; a longer one is probably text that lost its quotation marks
@@ -221,16 +223,22 @@ class Schema(Mapping[str, Column]):
         `read(..., schema=path)` takes the file back, also when columns or fields are left out of it. It may also say
         what times are counted in.
         """
-        from telltree.panel.schema_file import to_toml
-
-        return to_toml(self, time_unit)
+        time = "\n".join(["[time]", _toml_field("unit", time_unit), ""])
+        return "\n".join([TOML_HEAD, time, *map(_toml_table, self.values())])
 
     @classmethod
     def from_toml(cls, text: str) -> "Schema":
-        """Read what `to_toml` wrote. An unknown column field is a DataError that names the nearest known one."""
-        from telltree.panel.schema_file import from_toml
+        """Read what `to_toml` wrote; every column needs a type.
 
-        return from_toml(text)
+        An unknown column field is a DataError that names the nearest known one.
+        """
+        columns = []
+        for name, fields in parse_overrides(text)[0].items():
+            if "type" not in fields:
+                known = ", ".join(repr(kind.value) for kind in ColumnType)
+                raise DataError(f"column {name!r} has no type; add type = one of {known}")
+            columns.append(Column(name, **fields))
+        return cls(columns)
 
 
 def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -300,3 +308,68 @@ def _cells(column: Column) -> tuple[str, ...]:
     kind = f"{column.type}, static" if column.static else str(column.type)
     texts = ("" if text is None else repr(clip(text))[1:-1] for text in (column.kind, column.unit, column.phrase))
     return (repr(clip(column.name)), kind, *texts, values)
+
+
+# ---- Schemas as TOML files, for people to edit.
+
+TOML_HEAD = """\
+# What each column is. Edit it, and hand it back as the schema when the data are read; what is left out is inferred.
+#   type        "real", "Boolean" or "categorical"
+#   kind        the physical quantity, such as "altitude"; columns of one kind may be compared with each other
+#   unit        how constants are written, such as "ft"
+#   phrase      how English speaks of the column, such as "vertical rate", or "the valve is open" (Boolean columns)
+#   negated     what it says where the value is false, such as "the valve is shut" (Boolean columns)
+#   high, low   words for "above" and "below", such as "warmer than"; or whole clauses, with {0} for the constant,
+#               such as "less than {0} after the alarm" (real columns)
+#   thresholds  the constants worth asking about, such as [0, 10, 20.5] (real columns)
+#   levels      the names that occur (categorical columns); any other name equals none of them
+#   static      true if the column has one value per record
+# Under [time], unit says what times are counted in, such as "s".
+"""
+_TYPE_OF = {"negated": ColumnType.BOOLEAN, "high": ColumnType.REAL, "low": ColumnType.REAL}
+"""The fields of columns of one type only; for other types they are not written."""
+
+
+def parse_overrides(text: str) -> tuple[dict[str, dict[str, Any]], str | None]:
+    """Read a schema file that may leave out columns and fields: what it says about each column, and the unit of times.
+
+    Anything else is a DataError.
+    """
+    try:
+        content = parsed_toml(text)
+    except TomlError as error:
+        raise DataError(f"the schema cannot be read: {error}") from None
+    for key in content:
+        require_known(key, ("columns", "time"), "table in the schema: columns are [columns.name], but there is")
+    columns, time = content.get("columns", {}), content.get("time", {})
+    if not isinstance(columns, dict):
+        raise DataError(f"in the schema, columns are tables such as [columns.altitude]; got columns = {columns!r:.60}")
+    if not isinstance(time, dict) or not isinstance(time.get("unit", ""), str):
+        raise DataError(f'in the schema, time is a table, [time], that may say unit = "s"; got time = {time!r:.60}')
+    for key in time:
+        require_known(key, ("unit",), "field of [time] in the schema:")
+    return {name: checked_fields(name, fields) for name, fields in columns.items()}, time.get("unit")
+
+
+def _toml_table(column: Column) -> str:
+    lines = [f"[columns.{_toml_string(column.name)}]", f"type = {_toml_string(column.type)}"]
+    lines += [
+        _toml_field(name, getattr(column, name)) for name in TEXTS if _TYPE_OF.get(name, column.type) is column.type
+    ]
+    if column.thresholds is not None:
+        lines.append(f"thresholds = [{', '.join(map(repr, column.thresholds))}]")
+    elif column.type is ColumnType.REAL:
+        lines.append("# thresholds = []")
+    if column.levels:
+        lines.append(f"levels = [{', '.join(map(_toml_string, column.levels))}]")
+    lines.append(f"static = {str(column.static).lower()}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml_field(name: str, value: str | None) -> str:
+    return f"# {name} =" if value is None else f"{name} = {_toml_string(value)}"
+
+
+def _toml_string(text: str) -> str:
+    """Write a TOML string; JSON strings are valid TOML, except for DEL."""
+    return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -18,7 +18,6 @@ from telltree.panel.store import Array, Real, is_missing
 
 Part = Callable[[], Array]  # gives some of the values, whenever it is asked; it may read them anew
 Tally = tuple[Array, Array]  # different values in order, and how often each occurs
-
 IN_MEMORY = 1 << 22  # different values of all parts that are put in order without a file
 AT_ONCE = 1 << 20  # values that are put in order at a time otherwise
 PIECE = 1 << 15  # values of which something is made on the way to a sum

@@ -3,17 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from telltree.panel.dates import Dates
 from telltree.panel.disk_arrays import on_disk, piecewise
-from telltree.panel.naming import level_name, says_missing
-
-if TYPE_CHECKING:
-    from telltree.panel.dates import Dates
-
+from telltree.panel.names_and_missing import level_name, says_missing
 
 # ---- The row arrays that all views of a panel share.
 
@@ -22,7 +19,6 @@ Index = np.int64  # rows and records: panels may hold more than 2**31 rows
 Real = np.float64  # NaN where missing
 Flag = np.int8  # 1 true, 0 false, MISSING
 Code = np.int32  # index into the levels, MISSING or UNSEEN
-
 MISSING = -1  # a Boolean or categorical value that is absent
 UNSEEN = -2  # a categorical value that is not among the levels: equal to none of them, and not missing
 
@@ -34,13 +30,18 @@ def frozen(array: npt.ArrayLike) -> Array:
     return view
 
 
+def steps_within(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the number of each row within its record, from 0."""
+    return np.arange(lengths.sum(), dtype=Index) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
 def is_missing(array: Array) -> npt.NDArray[np.bool_]:
     """Which values of an encoded column are missing."""
     mask: npt.NDArray[np.bool_] = np.isnan(array) if array.dtype == Real else array == MISSING
     return mask
 
 
-class Taken(Mapping[str, Array]):
+class SelectedRows(Mapping[str, Array]):
     """Some rows of columns, which are looked up whenever they are asked for: nothing is kept."""
 
     def __init__(self, columns: Mapping[str, Array], rows: "slice | Array") -> None:
@@ -60,6 +61,10 @@ class Taken(Mapping[str, Array]):
         """Count the columns."""
         return len(self._columns)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle these rows alone."""
+        return dict, (dict(self),)
+
 
 @dataclass(frozen=True, eq=False)
 class Store:
@@ -73,7 +78,7 @@ class Store:
     rows: Mapping[str, Array]
     static: dict[str, Array]
     times: npt.NDArray[np.float64] | None = None
-    dates: "Dates | None" = None
+    dates: Dates | None = None
     _expanded: dict[str, Array] = field(default_factory=dict, repr=False)
 
     def starts(self) -> npt.NDArray[np.int64]:
@@ -99,7 +104,7 @@ class Store:
     @cached_property
     def on_disk(self) -> bool:
         """Whether the values of rows are not in memory."""
-        copied = isinstance(self.rows, Taken) and not isinstance(self.rows.which, slice)
+        copied = isinstance(self.rows, SelectedRows) and not isinstance(self.rows.which, slice)
         return not copied and any(map(on_disk, self.rows.values()))
 
     def rest(self) -> None:

@@ -8,19 +8,18 @@ import functools
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from telltree.errors import DataError, warn
-from telltree.panel.dates import SECONDS, stamped
+from telltree.panel.dates import SECONDS, DateFormat, stamped
 from telltree.panel.disk_arrays import Empty, piecewise
-from telltree.panel.encode import EXACT, Encoded, Values, count_rounded, nothing, object_array
-from telltree.panel.naming import says_missing
+from telltree.panel.names_and_missing import says_missing
 from telltree.panel.schema import ColumnType
 from telltree.panel.store import MISSING, Array, Code, Flag, Index, Real, renumbered
+from telltree.panel.type_inference import EXACT, Encoded, Values, count_rounded, nothing, object_array
 
 # ---- An array that grows at its end.
 
@@ -140,107 +139,6 @@ class PythonCells(CellChunk):
             return None
 
 
-# ---- How text files, and the dates in them, are written: as in ISO 8601, with the day first, or in a given format.
-
-# 3/4/2025, 03.04.25 12:30, 3-4-2025T12:30:15.5: day and month, or month and day
-NUMBERS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[T,\s]\s*(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?))?")
-YEARS = ("%Y", "%y", "%G", "%c", "%x")
-
-
-@dataclass(frozen=True)
-class Clock:
-    """How dates are written as text; checked here. A `format` is one of `datetime.strptime`.
-
-    `day_first` says of 3/4/2025 whether the day or the month comes first; if it is None, the rows tell.
-    """
-
-    format: str | None = None
-    day_first: bool | None = None
-    _told: list[bool] = field(default_factory=list, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Refuse formats that no date matches."""
-        if self.day_first not in (None, True, False):
-            raise DataError(f"day_first must be True, False or None, got {self.day_first!r}")
-        if self.format is None:
-            return
-        if not isinstance(self.format, str):
-            raise DataError(f"time_format must be text such as '%d.%m.%Y %H:%M', got {self.format!r}")
-        if self.day_first is not None:
-            raise DataError("time_format says all, also whether the day comes first; leave out day_first")
-        if not any(year in self.format for year in YEARS):
-            raise DataError(f"time_format {self.format!r} has no year; a date is written as in '%d.%m.%Y %H:%M'")
-        try:
-            datetime.datetime.strptime("", self.format)
-        except (ValueError, re.error) as error:
-            if "does not match" not in str(error):
-                raise DataError(f"time_format {self.format!r} is none: {error}") from None
-
-    def tell(self, *, day_first: bool) -> None:
-        """Keep what rows told, or what was assumed, for `settled`."""
-        self._told[:] = [day_first]
-
-    def settled(self) -> "Clock":
-        """The same clock with the order that rows told, for reading other rows alike."""
-        return Clock(self.format, self._told[0] if self._told else self.day_first)
-
-    def read(self, text: str) -> tuple[datetime.datetime | None, datetime.datetime | None]:
-        """The date with the day first, and with the month first, as far as there are such and they may be meant.
-
-        Both are the same where the order is not in question. ValueError if the text is no date.
-        """
-        if self.format is not None:
-            date = datetime.datetime.strptime(text, self.format)
-            return date, date
-        match = NUMBERS.fullmatch(text)
-        if match is None:
-            date = datetime.datetime.fromisoformat(text)
-            return date, date
-        first, _, second, year, clock = match.groups()
-        found = [
-            None if self.day_first is not None and self.day_first is not order else _date(day, month, year, clock)
-            for order, day, month in ((True, first, second), (False, second, first))
-        ]
-        if found == [None, None]:
-            raise ValueError(text)
-        return found[0], found[1]
-
-    def problem(self, text: str) -> str:
-        """Why a text could not be read, and what to do."""
-        if self.format is not None:
-            return f"which is not written as the time format {self.format!r} says"
-        said = "2024-02-29T12:30:00" if self.day_first is None else "3.4.2025 12:30"
-        order = {None: "", True: ", the day first", False: ", the month first"}[self.day_first]
-        return (
-            f"which is neither a number nor a date such as {said}{order}; write it so, or say how dates are written by "
-            "time_format (--time-format), such as '%d %b %Y %H:%M'"
-        )
-
-
-def _date(day: str, month: str, year: str, clock: str | None) -> datetime.datetime | None:
-    """A date of numbers; None if there is no such day."""
-    long = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 69 else 1900)  # as POSIX reads two digits
-    try:
-        date = datetime.datetime(long, int(month), int(day))
-    except ValueError:
-        return None
-    return date if clock is None else datetime.datetime.combine(date, _time_of_day(clock))
-
-
-def _time_of_day(text: str) -> datetime.time:
-    hour, _, rest = text.partition(":")
-    return datetime.time.fromisoformat(f"{hour:0>2}:{rest}")
-
-
-@dataclass(frozen=True)
-class Writing:
-    """How text files are written: their encoding, their dates, and whether they may lack a header."""
-
-    encoding: str | None = None
-    clock: Clock = field(default_factory=Clock)
-    wide: bool = False
-
-
 # ---- Cells of text -> columns: types are inferred chunk by chunk, and each chunk is encoded at once.
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # an integer as Python writes it
@@ -249,9 +147,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
 NONE = datetime.timedelta(0)
 UNSAID = np.iinfo(SECONDS).min  # the offset of a date that was written without one
-
 BARE = {"true": 1.0, "false": 0.0}  # words that are never names; other words may turn out to be, while reading
-
 Place = Callable[[int], str]  # where the cell of this index in the chunk stands, for messages
 
 
@@ -396,11 +292,11 @@ class TimeColumn:
     Dates such as 3/4/2025 are kept with the day first and with the month first, until a row tells which it is.
     """
 
-    def __init__(self, name: str, clock: Clock, empty: Empty = np.empty) -> None:
+    def __init__(self, name: str, date_format: DateFormat, empty: Empty = np.empty) -> None:
         """Start an empty column; `empty` makes room for it."""
         self._name = name
         self._empty = empty
-        self._clock = clock
+        self._date_format = date_format
         self._room = 0
         self._dated: set[bool] = set()  # whether times were dates
         self._values: GrowingArray | None = None
@@ -416,11 +312,11 @@ class TimeColumn:
     def expects(self) -> Expects:
         """What the next cells seem to be."""
         numbers = self._values is not None and self._values.kind == "f"
-        return Expects.NUMBERS if numbers and self._clock.format is None else Expects.TEXT
+        return Expects.NUMBERS if numbers and self._date_format.format is None else Expects.TEXT
 
     def add(self, cells: CellChunk, place: Place, *, comma: bool = False) -> None:
         """Take the next cells."""
-        at_once = self._at_once(cells, comma) if self._clock.format is None else None
+        at_once = self._at_once(cells, comma) if self._date_format.format is None else None
         if at_once is not None:
             self._keep(at_once, at_once)
             return
@@ -448,7 +344,7 @@ class TimeColumn:
 
     def _learn_order(self, distinct: Sequence[str], pairs: Sequence[Any], where: Place) -> None:
         """Learn from each date that can be read in one way only; two that tell differently are a DataError."""
-        if self._clock.format is not None or self._clock.day_first is not None:
+        if self._date_format.format is not None or self._date_format.day_first is not None:
             return
         for code, (day_first, month_first) in enumerate(pairs):
             if day_first == month_first:
@@ -493,14 +389,14 @@ class TimeColumn:
         bare = cell.strip()
         if says_missing(bare):
             raise DataError(f"the time column {self._name!r} is missing in {where(code)}")
-        if self._clock.format is None:
+        if self._date_format.format is None:
             kind, value = _kind(cell, comma)
             if kind is ColumnType.REAL:
                 return value
         try:
-            return self._clock.read(bare)
+            return self._date_format.read(bare)
         except ValueError:
-            problem = self._clock.problem(bare)
+            problem = self._date_format.problem(bare)
             raise DataError(f"the time column {self._name!r} has {cell!r:.60} in {where(code)}, {problem}") from None
 
     def finish(self) -> Array:
@@ -509,7 +405,7 @@ class TimeColumn:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
         day_first = not self._told.get(False)
         if self._may_be_missing is not None or self._told:
-            self._clock.tell(day_first=day_first)
+            self._date_format.tell(day_first=day_first)
         if self._may_be_missing is not None and not self._told:
             cell, date = self._may_be_missing
             warn(

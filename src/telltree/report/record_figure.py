@@ -25,8 +25,7 @@ from telltree.logic import Attribute, Expression, Number, Type, operator_named
 from telltree.logic.expression import conjunction, rounded
 from telltree.logic.operators import COMPARISONS, COUNT, DISTANCE, MIRRORED, Operator
 from telltree.panel import MISSING, UNSEEN, ColumnType, Panel, Schema
-from telltree.panel.dates import axis_unit, offset_text
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength, axis_unit, offset_text
 from telltree.panel.schema import require_known
 from telltree.report.style import (
     BODY,

@@ -13,7 +13,7 @@ from telltree.explain import Category
 from telltree.explain.english import count_text
 from telltree.explain.evidence import Evidence, distance_text, why_unknown_at
 from telltree.panel import MISSING, ColumnType, Panel, unusable
-from telltree.panel.dates import date_text, offset_text
+from telltree.panel.dates import offset_text
 from telltree.report.subject import Look, Subject, looked_at, moment, number, words
 from telltree.report.tree_view import spots
 from telltree.tree.tree import Node
@@ -318,7 +318,7 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath]
 
 
 def _when(panel: Panel, record: int, step: int) -> dict[str, Any]:
-    times, date = panel.times(record), date_text(panel, record, step)
+    times, date = panel.times(record), panel.date_text(record, step)
     told = {"time": None if times is None else moment(float(times[step]))}
     return told if date is None else {**told, "date": date}
 

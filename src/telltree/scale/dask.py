@@ -15,7 +15,7 @@ from telltree.errors import ClusterError, DataError, SettingsError, warn
 from telltree.extras import extras
 from telltree.grammar import Grammar
 from telltree.panel import Panel
-from telltree.panel.part import Part, part_of
+from telltree.panel.table_files import Part, part_of
 from telltree.scale.out_of_core import local_backend
 from telltree.scale.shards import Message, NotOpenError, Places, Shard, ShardedBackend, answered, even_bounds
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from telltree.datasets.homes import homes
 from telltree.errors import DataError
 from telltree.panel import Column, ColumnType, Panel, Schema, read
-from telltree.panel.assemble import Parts
+from telltree.panel.panel_data import PanelData
 from telltree.panel.schema import listed
 from telltree.panel.store import Store
 from telltree.text import counted
@@ -273,7 +273,7 @@ def load_acasx(path: str | os.PathLike[str] | None = None, cut: bool = True) -> 
         name: np.asarray(whole.columns[name][kept], np.float64 if column.type is ColumnType.REAL else np.int8)
         for name, column in known.items()
     }
-    panel = Panel._whole(Parts(known, Store(lengths, columns, {}), whole.ids, 1.0, "s", ()))
+    panel = Panel._of(PanelData(known, Store(lengths, columns, {}), whole.ids, 1.0, "s", ()))
     return Acasx(panel, np.where(whole.nmac, "NMAC", "safe"))
 
 

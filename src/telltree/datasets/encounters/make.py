@@ -32,7 +32,7 @@ from telltree.datasets.encounters.flight import CHANNELS, STEPS, fly
 from telltree.datasets.encounters.table import SECONDS, Table, usable_cores
 from telltree.errors import SettingsError
 from telltree.panel import Column, ColumnType, Panel, Schema
-from telltree.panel.assemble import Parts
+from telltree.panel.panel_data import PanelData
 from telltree.panel.store import Array, Code, Flag, Store
 
 # ---- The 77 attributes of an encounter: 36 of each aircraft, 5 of both.
@@ -480,7 +480,7 @@ def make_encounters(
     accepted = _shuffled(accept(table, n, nmac, seed, threads=workers, progress=progress), seed)
     columns, near = _recorded(table, accepted, seed, workers, logic)
     lengths = np.full(n, STEPS, np.int64)
-    panel = Panel._whole(Parts(schema(), Store(lengths, columns, {}), np.arange(n), 1.0, "s", ()))
+    panel = Panel._of(PanelData(schema(), Store(lengths, columns, {}), np.arange(n), 1.0, "s", ()))
     names = np.array([family.name for family in FAMILIES])
     return Encounters(panel, np.where(near, "NMAC", "safe"), names[accepted.family])
 

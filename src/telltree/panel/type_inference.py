@@ -13,7 +13,7 @@ import numpy as np
 
 from telltree.errors import DataError, warn
 from telltree.panel.disk_arrays import pieces, piecewise
-from telltree.panel.naming import is_nothing, level_name, says_missing
+from telltree.panel.names_and_missing import is_nothing, level_name, says_missing
 from telltree.panel.schema import Column, ColumnType, listed
 from telltree.panel.store import MISSING, UNSEEN, Array, Code, Flag, Real, is_missing, named_codes
 from telltree.text import counted
@@ -100,7 +100,6 @@ def numbered_flags(truths: Array) -> Array:
 # ---- One column of any dataframe or array -> its type and an array of floats, flags or codes.
 
 Owner = Callable[[int], object]  # the id of the record that a row of the input belongs to
-
 EXACT = 2**53  # above it, not every integer is a float
 
 
@@ -421,3 +420,11 @@ def warn_neither(findings: list[str]) -> None:
     """Issue one warning for all that `neither_true_nor_false` found."""
     if findings:
         warn("values that are neither true nor false count as missing where that was learnt: " + "; ".join(findings))
+
+
+def decoded(column: Column, values: Array) -> Array:
+    """Return floats; Booleans, None if missing; or level names, None if missing or not a level."""
+    if column.type is ColumnType.REAL:
+        return values
+    names: list[object] = [False, True] if column.type is ColumnType.BOOLEAN else list(column.levels)
+    return object_array([*names, None, None])[values]  # the last two are for the codes -2 and -1

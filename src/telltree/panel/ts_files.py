@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from telltree.errors import DataError
-from telltree.panel.encode import object_array
-from telltree.panel.naming import says_missing
-from telltree.panel.open_files import File, refuse_foreign_text
-from telltree.panel.rows import Rows
+from telltree.panel.dates import DateFormat
+from telltree.panel.input_files import File, refuse_foreign_text
+from telltree.panel.names_and_missing import says_missing
+from telltree.panel.panel_data import Rows
 from telltree.panel.schema import require_known
 from telltree.panel.store import Array, Real
-from telltree.panel.text_columns import Clock, PythonCells, TimeColumn, plain
+from telltree.panel.text_columns import PythonCells, TimeColumn, plain
+from telltree.panel.type_inference import object_array
 from telltree.text import counted
 
 TAGS = {"timestamps": False, "classlabel": False, "targetlabel": False}  # those that say how to read the rest
@@ -35,14 +36,16 @@ class _Series:
     labels: list[str] = field(default_factory=list)
 
 
-def read_ts(file: File, names: list[str] | None, encoding: str | None, clock: Clock) -> tuple[Rows, Array | None]:
+def read_ts(
+    file: File, names: list[str] | None, encoding: str | None, date_format: DateFormat
+) -> tuple[Rows, Array | None]:
     """Read a whole file; columns are called x1, x2, ... unless `names` are given. Labels are None without classes.
 
     With time stamps, the rows have a column called "time".
     """
     if file.left() is not None:  # a pipe is opened once
         refuse_foreign_text(file.head().decode("utf-8", "replace"), file)
-    found = _Series(file, times=TimeColumn(TIME, clock))
+    found = _Series(file, times=TimeColumn(TIME, date_format))
     with file.lines(encoding) as lines:
         numbered = enumerate(lines, 1)
         _read_tags(numbered, found)

@@ -1,75 +1,172 @@
-"""Columns and their grouping into records -> the parts of a panel, checked and encoded."""
+"""Rows of columns, from whatever source -> records: the data of a panel, checked and encoded, and their labels."""
 
 import dataclasses
-import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from telltree.errors import DataError, warn
-from telltree.panel.dates import Dates
-from telltree.panel.disk_arrays import by_records, pieces, rest
-from telltree.panel.encode import Encoded, Values, encode, is_zero_one
-from telltree.panel.grouping import Grouping
-from telltree.panel.schema import Column, ColumnType, Schema, checked_fields, listed, require_known
-from telltree.panel.store import UNSEEN, Array, Index, Real, Store, align_codes, frozen, is_missing
-from telltree.panel.text_columns import Clock
-from telltree.panel.units import proposals
+from telltree.panel.column_names import WIDE_REMEDY, likely_wide, proposals, split_name
+from telltree.panel.dates import UNITS, Dates
+from telltree.panel.disk_arrays import by_records, on_disk, pieces, rest
+from telltree.panel.grouping import (
+    Grouping,
+    Times,
+    absent_rows,
+    by_id,
+    even_pace,
+    given_ids,
+    in_order,
+    read_times,
+    require_distinct,
+)
+from telltree.panel.input_options import WAYS, Options, Origin, Roles, Stored, Use
+from telltree.panel.names_and_missing import says_missing
+from telltree.panel.schema import Column, ColumnType, Schema, listed
+from telltree.panel.store import UNSEEN, Array, Index, Real, Store, align_codes, frozen, is_missing, steps_within
+from telltree.panel.type_inference import Encoded, Values, encode, is_zero_one, object_array
 from telltree.text import clip, counted
 
-if TYPE_CHECKING:
-    from telltree.panel.rows import Roles
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns with one value per row. Rows in record order have `lengths`, others an id column."""
+
+    values: Mapping[str, Values]
+    ids: Sequence[Any] | Array | None = None
+    lengths: Sequence[int] | None = None
+    files: tuple[Stored, ...] = ()  # that they came from, if those can be read in parts
+    file_rows: Sequence[int] = ()
 
 
-# ---- Whether the steps of all records are of one length, as their times tell, but for what arithmetic left in them.
+@dataclass(frozen=True)
+class PanelData:
+    """All parts of a panel of whole records."""
 
-_NEAR = 1e-6  # share of a step by which a time may be off
-_ADDED = 1e-10  # the same on the average, if times were added up
-_NOISE = 4 * np.finfo(np.float64).eps  # share of a time by which it may be off: stamps are large, and steps small
+    schema: Schema
+    store: Store
+    ids: Array
+    period: float | None
+    time_unit: str | None
+    notes: tuple[str, ...]
+    origin: Origin | None = None
+    time_column: str = ""
+    """The name of the column of times; empty if there is none."""
 
+    def column(self, name: str) -> Array:
+        """Return one value per row, in memory."""
+        found = self.store.column(name)
+        return frozen(np.array(found)) if on_disk(found) else found
 
-def even_pace(times: Array, lengths: npt.NDArray[np.int64]) -> float | None:
-    """The time between two steps, with as few digits as the times allow; None if it is not always the same."""
-    if not len(lengths) or lengths.max() < 2:
-        return None
-    longest = int(lengths.argmax())
-    begin = int(lengths[:longest].sum())
-    steps = int(lengths[longest]) - 1
-    first, last = float(times[begin]), float(times[begin + steps])
-    pace = (last - first) / steps
-    if not 0 < pace < math.inf:
-        return None
-    pace = _roundest(pace, _ADDED * pace + _NOISE * max(abs(first), abs(last)) / steps)
-    kept = all(_keeps(times[rows], lengths[records], pace) for records, rows in by_records(times, lengths))
-    return pace if kept else None
-
-
-def _keeps(times: Array, lengths: npt.NDArray[np.int64], pace: float) -> bool:
-    """Whether all these records go at this pace."""
-    starts = np.cumsum(lengths) - lengths
-    numbers = np.arange(len(times)) - np.repeat(starts, lengths)
-    with np.errstate(invalid="ignore", over="ignore"):
-        off = np.abs(times - np.repeat(times[starts], lengths) - numbers * pace)
-        most = np.maximum(np.abs(times), np.repeat(np.abs(times[starts]), lengths))
-        return bool((off <= _NEAR * pace + _NOISE * most).all())
+    def times(self) -> npt.NDArray[np.float64] | None:
+        """Return the time of every row: as read, or counted from 0 by `period`, or None if neither is known."""
+        if self.store.times is not None or self.period is None:
+            return self.store.times
+        return np.asarray(steps_within(self.store.lengths) * self.period, Real)
 
 
-def _roundest(pace: float, near: float) -> float:
-    """The number with the fewest digits that is as near as this."""
-    for digits in range(1, 10):  # 1/3 is not cut off
-        found = float(f"{pace:.{digits}g}")
-        if abs(found - pace) <= near:
-            return found
-    return pace
+@dataclass(frozen=True)
+class InputColumns:
+    """Columns as they came: `rows` has one value per row of the input, `static` one per record."""
+
+    rows: Mapping[str, Values]
+    static: Mapping[str, Values]
+    constant: frozenset[str] = frozenset()  # row columns that the user declares as static
 
 
-# ---- Several rows for one time of a record -> one step.
+def gather(rows: Rows, roles: Roles, options: Options) -> tuple[PanelData, Array | None]:
+    """Group the rows into records; returns the parts of their panel, and the labels if a column holds them."""
+    uses = (roles.long_plan if rows.lengths is None else roles.plan)(list(rows.values))
+    times = None if roles.time is None else read_times(rows.values[roles.time], roles.time, options.date_format)
+    options = dataclasses.replace(
+        options, date_format=options.date_format.settled()
+    )  # parts of the rows are read alike
+    if rows.lengths is None and roles.id is not None:
+        grouping = by_id(rows.values[roles.id], roles.id, times)
+    else:
+        lengths = rows.lengths or ()
+        grouping = in_order(given_ids(rows.ids, len(lengths)), lengths, times)
+    if rows.lengths is None and grouping.lengths.max() == 1 and likely_wide(list(uses)):
+        warn(f"every record has one row, and dozens of columns are called like the steps of a series; {WIDE_REMEDY}")
+    if times is not None and options.repeated == "error":
+        require_distinct(grouping, times)
+    gaps = options.drop_unlabelled
+    y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping, gaps=gaps)
+    attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
+    source = InputColumns(attributes, {}, frozenset(roles.static))
+    parts = assemble(source, grouping, _with_unit(roles.told(options, attributes), times, roles.time))
+    parts = dataclasses.replace(parts, time_column=roles.time or "")
+    if rows.files and grouping.order is None:
+        starts, counts = grouping.starts(), grouping.lengths
+        origin = Origin(rows.files, tuple(rows.file_rows), roles, options, starts, counts)
+        parts = dataclasses.replace(parts, origin=origin)
+    return parts, y
 
-WAYS = ("first", "last", "mean")
-LATER = "later"  # times may repeat, since the records will be resampled
+
+def labels_of(values: Values, name: str, grouping: Grouping, *, gaps: bool = False) -> Array:
+    """Return the label of each record; one that is missing, or varies inside a record, is a DataError.
+
+    With `gaps`, the label of a record is None if all its rows miss it.
+    """
+    absent = grouping.arranged(absent_rows(values))
+    without = np.logical_and.reduceat(absent, grouping.starts()) if gaps else np.zeros(len(grouping.ids), np.bool_)
+    absent = absent & ~np.repeat(without, grouping.lengths)
+    if absent.any() or (gaps and without.all()):
+        raise _missing_labels(name, _ids_at(grouping, absent) or grouping.ids.tolist())
+    if isinstance(values, Encoded):
+        array = values.array
+    else:
+        array = values if isinstance(values, np.ndarray) else np.asarray(values.to_numpy())
+    array = grouping.arranged(array)
+    firsts = array[grouping.starts()]
+    differ = varying(array, firsts, grouping.lengths) & ~np.repeat(without, grouping.lengths)
+    if differ.any():
+        ids = _ids_at(grouping, differ)
+        raise DataError(
+            f"label {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; a record has one label"
+        )
+    if isinstance(values, Encoded) and values.type is not ColumnType.REAL:
+        firsts = firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
+    written: list[object] = firsts.tolist()
+    blank = {label for label in set(written) if isinstance(label, str) and says_missing(label)}
+    without |= np.fromiter((label in blank for label in written), np.bool_, len(written))
+    if blank and not gaps:
+        raise _missing_labels(name, grouping.ids[without].tolist())
+    return _with_gaps(firsts, without) if without.any() else firsts
+
+
+def _with_gaps(labels: Array, without: Array) -> Array:
+    return object_array(None if gone else label for label, gone in zip(labels.tolist(), without.tolist(), strict=True))
+
+
+def _missing_labels(name: str, ids: list[object]) -> DataError:
+    return DataError(
+        f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; {LEAVE_OUT_UNLABELLED}"
+    )
+
+
+LEAVE_OUT_UNLABELLED = "leave them out, or records without any label by drop_unlabelled (--drop-unlabelled)"
+
+
+def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
+    records = np.searchsorted(grouping.starts(), np.flatnonzero(rows), side="right") - 1
+    ids: list[object] = grouping.ids[np.unique(records)].tolist()
+    return ids
+
+
+def _with_unit(options: Options, times: Times | None, name: str | None) -> Options:
+    """The unit of times: that in the name of their column, "t [ms]"; dates and durations have become seconds."""
+    if times is None or options.time_unit == "s":
+        return options
+    if times.per_second is None:
+        _, unit = split_name(name or "") or ("", "")
+        return dataclasses.replace(options, time_unit=unit) if options.time_unit is None and unit in UNITS else options
+    if options.time_unit is not None:
+        raise DataError(f"dates and durations are counted in 's', not {options.time_unit!r}; leave out the time unit")
+    return dataclasses.replace(options, time_unit="s")
 
 
 def merged(store: Store, again: Array, way: str) -> Store:
@@ -111,85 +208,7 @@ FIRST = 1000  # records that are looked at before all are: most columns change i
 FEW = 10  # an integer column with at most this many values may really be categorical
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the user says about any kind of input; checked once, here."""
-
-    schema: Mapping[str, Any] | None = None
-    period: float | None = None
-    time_unit: str | None = None
-    missing: str = "allow"
-    repeated: str = "error"  # or one of `repeated.WAYS`, or LATER
-    clock: Clock = field(default_factory=Clock)
-    like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that may be absent
-    known: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that columns have elsewhere
-    drop_unlabelled: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse invalid options."""
-        if self.missing not in ("allow", "error"):
-            raise DataError(f"missing must be 'allow' or 'error', got {self.missing!r}")
-        if self.repeated not in ("error", LATER, *WAYS):
-            raise DataError(f"repeated must be 'error', 'first', 'last' or 'mean', got {self.repeated!r}")
-        if self.period is not None and not _is_positive(self.period):
-            raise DataError(f"period must be a positive number, got {self.period!r}")
-        if not isinstance(self.time_unit, str | None):
-            raise DataError(f"time_unit must be text, got {self.time_unit!r}")
-
-    def fields(self, names: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Return the overrides by column; a column or a field that does not exist is a DataError."""
-        overrides = {}
-        for name, change in (self.schema or {}).items():
-            require_known(name, names, "column in schema")
-            overrides[name] = _all_fields(change) if isinstance(change, Column) else checked_fields(name, change)
-        return overrides
-
-    def declared(self, name: str) -> Collection[str]:
-        """Return the names that are declared as levels of a column, even if they look like missing values."""
-        change = (self.schema or {}).get(name)
-        said = (
-            change.levels
-            if isinstance(change, Column)
-            else change.get("levels")
-            if isinstance(change, Mapping)
-            else None
-        )
-        return {*(said if isinstance(said, list | tuple) else ()), *self.known.get(name, ())}
-
-
-def _is_positive(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value > 0
-
-
-def _all_fields(column: Column) -> dict[str, Any]:
-    return {field.name: getattr(column, field.name) for field in dataclasses.fields(column) if field.name != "name"}
-
-
-@dataclass(frozen=True)
-class Parts:
-    """All parts of a panel of whole records."""
-
-    schema: Schema
-    store: Store
-    ids: Array
-    period: float | None
-    time_unit: str | None
-    notes: tuple[str, ...]
-    origin: "Origin | None" = None
-    clock: str = ""
-    """What the column of times is called."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """Columns as they came: `rows` has one value per row of the input, `static` one per record."""
-
-    rows: Mapping[str, Values]
-    static: Mapping[str, Values]
-    constant: frozenset[str] = frozenset()  # row columns that the user declares as static
-
-
-def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
+def assemble(source: InputColumns, grouping: Grouping, options: Options) -> PanelData:
     """Encode all columns and sort their rows by record."""
     everything = {**source.rows, **source.static}
     if not everything:
@@ -229,7 +248,7 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
         if encoded.gaps or wanted_type(name, fields) is None:
             doubts.setdefault(_doubt(encoded), []).append(name)
         rest()
-    parts = Parts(
+    parts = PanelData(
         Schema(columns),
         Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
         grouping.ids,
@@ -376,7 +395,7 @@ def _notes(doubts: Mapping[str, list[str]]) -> list[str]:
     ]
 
 
-def _report(parts: Parts, options: Options) -> None:
+def _report(parts: PanelData, options: Options) -> None:
     """Warn once about infinite values, and refuse missing ones where asked."""
     infinite, absent = {}, {}
     for name, column in parts.schema.items():
@@ -396,35 +415,3 @@ def _report(parts: Parts, options: Options) -> None:
 
 def _count(which: Callable[[Array], Array], array: Array) -> int:
     return sum(int(which(array[piece]).sum()) for piece in pieces(array))
-
-
-# ---- Where records were read: Parquet files, and the rows of each record in them.
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A file, and what it looked like before it was read."""
-
-    path: str
-    size: int
-    changed: int
-    """When it was changed last, in nanoseconds."""
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """Files with the rows of some records, record by record, and how they were read."""
-
-    files: tuple[Stored, ...]
-    rows: tuple[int, ...]
-    """Of each file."""
-    roles: "Roles"
-    options: Options
-    starts: Array
-    """The first row of each record, counted through all files."""
-    counts: Array
-    """The rows of each record, before those that repeat a time were made one, and before it was resampled."""
-
-    def of(self, records: Array) -> "Origin":
-        """Where some of the records were read."""
-        return replace(self, starts=self.starts[records], counts=self.counts[records])

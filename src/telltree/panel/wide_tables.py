@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError, warn
-from telltree.panel.assemble import Options, Parts, Source, assemble
-from telltree.panel.encode import Encoded, Values, as_it_is, nothing
+from telltree.panel.column_names import stem_of, unnamed
 from telltree.panel.grouping import Grouping, by_id, given_ids, in_order
-from telltree.panel.rows import Roles, Use, labels_of, stem_of, unnamed
+from telltree.panel.input_options import Options, Roles, Use
+from telltree.panel.panel_data import InputColumns, PanelData, assemble, labels_of
 from telltree.panel.schema import ColumnType, listed
 from telltree.panel.store import Array, align_codes, is_missing
+from telltree.panel.type_inference import Encoded, Values, as_it_is, nothing
 from telltree.text import counted
 
 SERIES = "x1"  # the name of a table's only series, as in .ts files
@@ -25,7 +26,7 @@ def wide_plan(roles: Roles, names: list[str]) -> dict[str, Use]:
 
 def read_wide(
     values: Mapping[str, Values], roles: Roles, options: Options, ids: Sequence[Any] | None = None
-) -> tuple[Parts, Array | None]:
+) -> tuple[PanelData, Array | None]:
     """Make a series of each row's steps; missing values at its end do not count, so records may differ in length."""
     if roles.time is not None:
         raise DataError("a wide table has no column of times; say how long a step is by period (--period)")
@@ -42,7 +43,7 @@ def read_wide(
     static = {name: _arranged(name, values[name], rows, options.declared(name)) for name in roles.static}
     kept = {name: _ragged(column, lengths) for name, column in series.items()}
     told = dataclasses.replace(roles, columns=None).told(options, [*kept, *static])
-    return assemble(Source(kept, static), grouping, told), y
+    return assemble(InputColumns(kept, static), grouping, told), y
 
 
 def _labelled(roles: Roles, names: Sequence[str]) -> Roles:
