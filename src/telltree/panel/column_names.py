@@ -1,4 +1,4 @@
-"""What the names of columns tell: units in brackets, and the steps of wide tables."""
+"""Column names: units in brackets, and steps of wide tables."""
 
 import math
 import re
@@ -30,8 +30,7 @@ NO_UNIT = ("-", "–")
 
 
 def split_name(name: str) -> tuple[str, str] | None:
-    """Return the words of a name and the unit in brackets behind them; None if there is none, or it is not a known
-    unit.
+    """Split a name into words and the unit in brackets behind them; None without a known unit.
 
     "load [-]" has the unit "", which marks a dimensionless number.
     """
@@ -45,7 +44,7 @@ def split_name(name: str) -> tuple[str, str] | None:
 
 
 def is_unit(text: str) -> bool:
-    """Whether this is a unit, or a product or quotient of units, and not some other remark such as (left)."""
+    """Return True if text is a unit, or a product or quotient of units, and not some other remark such as (left)."""
     factors = [part.strip() for part in re.split(r"\s+per\s+|[/·⋅]|(?<!\*)\*(?!\*)|\s+", text)]
     rest = factors[1:] if factors[:1] == ["1"] and len(factors) > 1 else factors
     return all(_is_factor(factor) for factor in rest)
@@ -56,15 +55,15 @@ def _is_factor(text: str) -> bool:
     return match is not None and match["unit"] in UNITS
 
 
-def proposals(names: Iterable[str]) -> Mapping[str, dict[str, str]]:
-    """Return phrase and unit by column, for the names that hold a unit.
+def phrases_and_units(names: Iterable[str]) -> Mapping[str, dict[str, str]]:
+    """Return phrase and unit by column, for names with a unit.
 
-    Nothing is proposed where two columns would get the same phrase: their brackets tell them apart, and may not be
-    units at all: "voltage (A)" beside "voltage (B)".
+    Columns that would share a phrase get none: their brackets distinguish them, and may be no units at all, as in
+    "voltage (A)" beside "voltage (B)".
     """
-    spoken = {name: match["words"] if (match := HEADER.fullmatch(name)) else name for name in names}
-    times = Counter(spoken.values())
-    found = {name: split for name in spoken if (split := split_name(name)) is not None}
+    phrases = {name: match["words"] if (match := HEADER.fullmatch(name)) else name for name in names}
+    times = Counter(phrases.values())
+    found = {name: split for name in phrases if (split := split_name(name)) is not None}
     return {
         name: {"phrase": words, **({"unit": unit} if unit else {})}
         for name, (words, unit) in found.items()
@@ -72,7 +71,7 @@ def proposals(names: Iterable[str]) -> Mapping[str, dict[str, str]]:
     }
 
 
-# ---- Column names that are steps: headers of wide tables, one row per record and one column per step.
+# ---- Steps as column names: headers of wide tables, one row per record and one column per step.
 
 STEP = re.compile(r"(?P<stem>(?:[^\W\d]\w*?)?)[ _.-]?(?P<number>\d+(?:\.\d+)?)")  # 0, t0, temp_12, v 0.5
 USUAL = ("", "t", "ts", "time", "step", "timestep", "v", "val", "value", "att")  # stems of steps; others may be names
@@ -81,13 +80,13 @@ WIDE_REMEDY = "if each row is a record and each column a step, say wide (--wide)
 
 
 def stem_of(name: str) -> tuple[str, float] | None:
-    """The stem of a step's name and its number; None if it is not named like a step."""
+    """Split the name of a step into stem and number; None if it is not named like a step."""
     match = STEP.fullmatch(name.strip())
     return None if match is None else (match["stem"], float(match["number"]))
 
 
 def likely_wide(names: Sequence[str]) -> bool:
-    """Whether dozens of columns are named like consecutive steps of a series."""
+    """Return True if dozens of columns are named like consecutive steps of a series."""
     stems: dict[str, list[float]] = {}
     for stem, number in filter(None, map(stem_of, names)):
         stems.setdefault(stem.lower(), []).append(number)
@@ -95,15 +94,14 @@ def likely_wide(names: Sequence[str]) -> bool:
 
 
 def has_no_names(row: Sequence[str]) -> bool:
-    """Whether the first row of a file holds values: numbers, not evenly spaced like steps, perhaps after a label."""
+    """Return True if a first row holds values: numbers, not evenly spaced as steps are, perhaps after a label."""
     numbers = [_number(cell) for cell in row[1:]]
-    return (
-        len(numbers) > 1 and None not in numbers and not _is_even([number for number in numbers if number is not None])
-    )
+    known = [number for number in numbers if number is not None]
+    return len(numbers) > 1 and len(known) == len(numbers) and not _is_even(known)
 
 
-def unnamed(count: int) -> list[str]:
-    """Names for the columns of a file without a header."""
+def placeholder_names(count: int) -> list[str]:
+    """Return names for the columns of a file without a header."""
     return [f"column {number}" for number in range(1, count + 1)]
 
 

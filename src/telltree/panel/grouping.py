@@ -20,7 +20,7 @@ from telltree.panel.names_and_missing import is_nothing
 from telltree.panel.schema import ColumnType, listed
 from telltree.panel.store import Array, Index, is_missing
 from telltree.panel.text_columns import PythonCells, TimeColumn
-from telltree.panel.type_inference import Encoded, Values, as_it_is, is_object, object_array
+from telltree.panel.type_inference import Encoded, Values, encode_by_dtype, is_object, object_array
 from telltree.text import counted
 
 NANO, MICRO = 1e9, 1e6  # ticks in a second
@@ -297,7 +297,7 @@ def read_times(column: Values, name: str, date_format: DateFormat) -> Times:
     if isinstance(column, np.ndarray) and (column.dtype.names is not None or column.dtype.kind in "mM"):
         return _clock(column, name)
     wanted = ColumnType.CATEGORICAL if date_format.format is not None else None  # 20240229 may be a date
-    encoded = as_it_is(name, column, lambda row: f"of row {row}", wanted)
+    encoded = encode_by_dtype(name, column, lambda row: f"of row {row}", wanted)
     _require_times(is_missing(encoded.array), name)
     if encoded.type is ColumnType.REAL:
         return Times(_numbers(column, encoded))

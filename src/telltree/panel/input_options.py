@@ -250,7 +250,7 @@ def _told(step: StepLength | None) -> str:
 
 
 @dataclass(frozen=True)
-class Stored:
+class FileState:
     """A file, and what it looked like before it was read."""
 
     path: str
@@ -263,7 +263,7 @@ class Stored:
 class Origin:
     """Files with the rows of some records, record by record, and how they were read."""
 
-    files: tuple[Stored, ...]
+    files: tuple[FileState, ...]
     rows: tuple[int, ...]
     """Of each file."""
     roles: Roles

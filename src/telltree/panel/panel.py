@@ -23,7 +23,7 @@ from telltree.panel.resample import How, resampled
 from telltree.panel.schema import ColumnType, Schema, listed, require_known
 from telltree.panel.statistics import Statistics
 from telltree.panel.store import Array, Index, Real, SelectedRows, Store, align_codes, frozen, is_missing, steps_within
-from telltree.panel.type_inference import decoded, neither_true_nor_false, retyped, warn_neither
+from telltree.panel.type_inference import convert_column, decoded, neither_true_nor_false, warn_neither
 from telltree.panel.wide_tables import read_wide
 from telltree.text import clip, counted, escaped
 
@@ -66,8 +66,8 @@ class Panel:
         store = data.store
         positions = frozen(np.arange(len(store.lengths), dtype=Index))
         return cls(
-            data.schema, frozen(data.ids), frozen(store.starts()), frozen(store.lengths), data.period, data.time_unit, data.notes,
-            store, positions, how_read, data.origin, data.time_column,
+            data.schema, frozen(data.ids), frozen(store.starts()), frozen(store.lengths), data.period, data.time_unit,
+            data.notes, store, positions, how_read, data.origin, data.time_column,
         )  # fmt: skip
 
     def _data(self) -> PanelData:
@@ -122,7 +122,7 @@ class Panel:
     @classmethod
     def _gathered(cls, rows: Rows, roles: Roles, options: Options) -> "Panel":
         data = gather(rows, roles, options)[0]
-        return cls._of(data, ReadArguments(day_first=options.date_format.settled().day_first))
+        return cls._of(data, ReadArguments(day_first=options.date_format.resolved().day_first))
 
     @classmethod
     def from_frames(
@@ -446,7 +446,7 @@ class Panel:
         for name, wanted in schema.items():
             own, arrays[name] = self.schema[name], self._store.encoded(name)
             if own.type is not wanted.type:
-                arrays[name] = retyped(own, wanted, arrays[name])
+                arrays[name] = convert_column(own, wanted, arrays[name])
             elif own.levels != wanted.levels:
                 arrays[name] = align_codes(arrays[name], own.levels, wanted.levels)
             columns.append(dataclasses.replace(wanted, static=own.static))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from telltree.errors import DataError, warn
-from telltree.panel.column_names import WIDE_REMEDY, likely_wide, proposals, split_name
+from telltree.panel.column_names import WIDE_REMEDY, likely_wide, phrases_and_units, split_name
 from telltree.panel.dates import UNITS, Dates
 from telltree.panel.disk_arrays import by_records, on_disk, pieces, rest
 from telltree.panel.grouping import (
@@ -23,7 +23,7 @@ from telltree.panel.grouping import (
     read_times,
     require_distinct,
 )
-from telltree.panel.input_options import WAYS, Options, Origin, Roles, Stored, Use
+from telltree.panel.input_options import WAYS, FileState, Options, Origin, Roles, Use
 from telltree.panel.names_and_missing import says_missing
 from telltree.panel.schema import Column, ColumnType, Schema, listed
 from telltree.panel.store import UNSEEN, Array, Index, Real, Store, align_codes, frozen, is_missing, steps_within
@@ -38,7 +38,7 @@ class Rows:
     values: Mapping[str, Values]
     ids: Sequence[Any] | Array | None = None
     lengths: Sequence[int] | None = None
-    files: tuple[Stored, ...] = ()  # that they came from, if those can be read in parts
+    files: tuple[FileState, ...] = ()  # that they came from, if those can be read in parts
     file_rows: Sequence[int] = ()
 
 
@@ -82,7 +82,7 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[PanelData, Array
     uses = (roles.long_plan if rows.lengths is None else roles.plan)(list(rows.values))
     times = None if roles.time is None else read_times(rows.values[roles.time], roles.time, options.date_format)
     options = dataclasses.replace(
-        options, date_format=options.date_format.settled()
+        options, date_format=options.date_format.resolved()
     )  # parts of the rows are read alike
     if rows.lengths is None and roles.id is not None:
         grouping = by_id(rows.values[roles.id], roles.id, times)
@@ -214,7 +214,7 @@ def assemble(source: InputColumns, grouping: Grouping, options: Options) -> Pane
     if not everything:
         raise DataError("there are no columns to learn from")
     overrides = options.fields(everything)
-    proposed = proposals(everything)
+    proposed = phrases_and_units(everything)
     constant = source.constant | {name for name, change in overrides.items() if change.get("static")}
     columns: list[Column] = []
     rows: dict[str, Array] = {}

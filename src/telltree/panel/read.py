@@ -134,7 +134,7 @@ def read(
         read_rows = _from_wide if wide else _from_rows
         parts, y = read_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
     how_read = ReadArguments(
-        id, time, period, time_unit, time_format, date_format.settled().day_first, repeated, wide=wide
+        id, time, period, time_unit, time_format, date_format.resolved().day_first, repeated, wide=wide
     )
     panel = Panel._of(parts, how_read)
     if apart:

@@ -13,7 +13,7 @@ from telltree.panel.dates import SECONDS, UNITS, Dates
 from telltree.panel.panel_data import PanelData
 from telltree.panel.schema import ColumnType, Schema, require_known
 from telltree.panel.store import Array, Index, Real, Store, frozen, is_missing, steps_within
-from telltree.panel.type_inference import nothing
+from telltree.panel.type_inference import all_missing
 from telltree.text import counted
 
 How = str | Mapping[str, str]
@@ -116,7 +116,7 @@ class _Grid:
         present = ~is_missing(values)
         slots, seen = self.slots[present], values[present]
         total = int(self.lengths.sum())
-        result = nothing(kind, total).array
+        result = all_missing(kind, total).array
         if way == "last":
             result[slots] = seen  # the last of several values for one point wins
             return self._carried(result)

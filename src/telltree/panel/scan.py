@@ -73,7 +73,7 @@ def scan(
     rows, lengths = rows_of(files, roles, options, encoding, many=many, empty=disk_arrays.empty)
     with _placed(files, lengths, rows, roles):
         parts, y = gather(rows, roles.dropped(), options)
-    panel = Panel._of(parts, ReadArguments(id, time, period, time_unit, time_format, date_format.settled().day_first))
+    panel = Panel._of(parts, ReadArguments(id, time, period, time_unit, time_format, date_format.resolved().day_first))
     if apart:
         y = match_labels(labels, panel, id=id, label=label, encoding=encoding, gaps=drop_unlabelled)
     if drop_unlabelled and y is not None:

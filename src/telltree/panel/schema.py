@@ -1,4 +1,4 @@
-"""Schemas: the type and meaning of each column, also as TOML files for people to edit."""
+"""Schemas: the type and meaning of each column; also as TOML files for people to edit."""
 
 import dataclasses
 import enum
@@ -19,7 +19,7 @@ ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screen
 
 
 class ColumnType(enum.StrEnum):
-    """What the values of a column are."""
+    """The type of a column."""
 
     REAL = "real"
     BOOLEAN = "Boolean"
@@ -27,7 +27,7 @@ class ColumnType(enum.StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "ColumnType | None":
-        """Accept any case, so that a file may say `boolean`."""
+        """Accept any case, such as `boolean`."""
         matches = [member for member in cls if isinstance(value, str) and member.value.lower() == value.lower()]
         return matches[0] if matches else None
 
@@ -37,13 +37,13 @@ class Column:
     """One attribute of the records.
 
     `kind` is the physical quantity; only columns of one kind are compared with each other. `thresholds` are the
-    constants worth asking about (reals only). `levels` are the names of a categorical column; codes index into
-    it. `static` columns have one value per record.
+    constants that formulas may compare a real column with. `levels` are the names of a categorical column; codes index
+    into it. `static` columns have one value per record.
 
-    `phrase` is how English speaks of the column: a noun phrase ("vertical rate") or, of a Boolean column, a clause
-    ("the valve is open"). `negated` is the clause where a Boolean column is false ("the valve is shut"). `high` and
-    `low` are words of a real column for "above" and "below" ("warmer than"); with {0} in them, they stand for the
-    whole clause, {0} being the constant ("less than {0} after the alarm").
+    `phrase` names the column in English: a noun phrase ("vertical rate"), or a clause for a Boolean column ("the valve
+    is open"). `negated` is the clause for a false value of a Boolean column ("the valve is shut"). `high` and `low` are
+    words of a real column for "above" and "below" ("warmer than"); with {0} in them, which stands for the constant,
+    they are whole clauses ("less than {0} after the alarm").
     """
 
     name: str
@@ -59,7 +59,7 @@ class Column:
     low: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields, and convert what a file or a user may write to the exact types."""
+        """Check the fields, and convert values from files and users to the exact types."""
         if not isinstance(self.name, str):
             raise DataError(f"the column name {self.name!r} is not a string")
         require_sayable(self.name, "the column name")
@@ -79,12 +79,12 @@ class Column:
 
     @property
     def words(self) -> str:
-        """How English speaks of the column: its phrase, or its name."""
+        """The name of the column in English: its phrase, or its name."""
         return self.phrase or self.name
 
     @cached_property
     def level_names(self) -> frozenset[str]:
-        """The levels, to be looked up by the thousand."""
+        """The levels as a set, for fast lookup."""
         return frozenset(self.levels)
 
 
@@ -141,12 +141,12 @@ def _levels(name: str, kind: ColumnType, values: object) -> tuple[str, ...]:
 
 
 class Schema(Mapping[str, Column]):
-    """The columns of a panel by name, in order. Immutable; equal if the columns are equal, in the same order."""
+    """The columns of a panel by name, in order. Immutable; equal if the columns and their order are."""
 
     __slots__ = ("_columns",)
 
     def __init__(self, columns: Iterable[Column]) -> None:
-        """Take the columns in order; a name that appears twice is a DataError."""
+        """Store the columns in order; a duplicate name is a DataError."""
         ordered = tuple(columns)
         self._columns = {column.name: column for column in ordered}
         if len(self._columns) < len(ordered):
@@ -159,7 +159,7 @@ class Schema(Mapping[str, Column]):
         return self._columns[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Walk the names in order."""
+        """Iterate over the names in order."""
         return iter(self._columns)
 
     def __len__(self) -> int:
@@ -173,7 +173,7 @@ class Schema(Mapping[str, Column]):
         return tuple(self.values()) == tuple(other.values())
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Hash consistently with equality."""
         return hash(tuple(self.values()))
 
     def __repr__(self) -> str:
@@ -220,8 +220,7 @@ class Schema(Mapping[str, Column]):
     def to_toml(self, *, time_unit: str | None = None) -> str:
         """Write the schema as a TOML file for editing, with comments that explain the fields.
 
-        `read(..., schema=path)` takes the file back, also when columns or fields are left out of it. It may also say
-        what times are counted in.
+        `read(..., schema=path)` reads it back, also with columns or fields left out. `time_unit` is written too.
         """
         time = "\n".join(["[time]", _toml_field("unit", time_unit), ""])
         return "\n".join([TOML_HEAD, time, *map(_toml_table, self.values())])
@@ -242,7 +241,7 @@ class Schema(Mapping[str, Column]):
 
 
 def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields as a dict; a field no column has is a DataError."""
+    """Return the fields as a dict; an unknown field is a DataError."""
     if not isinstance(fields, Mapping):
         raise DataError(f"column {name!r}: expected fields such as {{'kind': ...}}, got {fields!r}")
     for field in fields:
@@ -252,11 +251,11 @@ def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MOST_LISTED = 30
-"""How many names there are is told of more."""
+"""The most known names that an error lists."""
 
 
 def require_known(name: object, known: Iterable[str], what: str) -> None:
-    """Raise a DataError that lists the known names, the nearest first, unless `name` is one of them."""
+    """Raise a DataError that lists the known names, with a suggestion, unless `name` is one of them."""
     names = list(known)
     if name in names:
         return
@@ -268,7 +267,7 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
 
 
 def require_sayable(text: str, what: str) -> None:
-    """Raise a DataError if text contains half a surrogate pair, which no file can hold."""
+    """Raise a DataError if text contains half a surrogate pair, which cannot be encoded."""
     if text.isascii():
         return
     try:
@@ -280,7 +279,7 @@ def require_sayable(text: str, what: str) -> None:
 
 
 def unique_names(names: Iterable[object]) -> list[str]:
-    """Return column names as text; duplicates are a DataError."""
+    """Return column names as text; duplicates and overlong names are a DataError."""
     texts = [names] if isinstance(names, str) else [str(name) for name in names]
     long = max(texts, key=len, default="")
     if len(long) > LONGEST_NAME:
@@ -292,7 +291,7 @@ def unique_names(names: Iterable[object]) -> list[str]:
 
 
 def listed(values: Iterable[object], most: int = 5) -> str:
-    """Show the first few values, long ones shortened, through repr so that control characters stay harmless."""
+    """Join the `repr` of the first few values, which escapes control characters; long ones are shortened."""
     items = list(values)
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(repr(clip(item) if isinstance(item, str) else item) for item in items[:most]) + more
@@ -327,13 +326,13 @@ TOML_HEAD = """\
 # Under [time], unit says what times are counted in, such as "s".
 """
 _TYPE_OF = {"negated": ColumnType.BOOLEAN, "high": ColumnType.REAL, "low": ColumnType.REAL}
-"""The fields of columns of one type only; for other types they are not written."""
+"""The type of columns that have a field; for other types it is not written."""
 
 
 def parse_overrides(text: str) -> tuple[dict[str, dict[str, Any]], str | None]:
-    """Read a schema file that may leave out columns and fields: what it says about each column, and the unit of times.
+    """Parse a schema file, in which columns and fields may be left out; return fields by column, and the unit of times.
 
-    Anything else is a DataError.
+    Anything else in it is a DataError.
     """
     try:
         content = parsed_toml(text)
@@ -371,5 +370,5 @@ def _toml_field(name: str, value: str | None) -> str:
 
 
 def _toml_string(text: str) -> str:
-    """Write a TOML string; JSON strings are valid TOML, except for DEL."""
+    """Write a TOML string: a JSON string is one, except for DEL."""
     return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")

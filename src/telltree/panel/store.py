@@ -1,4 +1,4 @@
-"""The row arrays that all views of a panel share, and the codes of their categories."""
+"""The columns of records as arrays, one record after another, and the codes of categories."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from telltree.panel.dates import Dates
 from telltree.panel.disk_arrays import on_disk, piecewise
 from telltree.panel.names_and_missing import level_name, says_missing
 
-# ---- The row arrays that all views of a panel share.
+# ---- Arrays of columns, selection all views of a panel share.
 
 Array = npt.NDArray[Any]
 Index = np.int64  # rows and records: panels may hold more than 2**31 rows
@@ -24,7 +24,7 @@ UNSEEN = -2  # a categorical value that is not among the levels: equal to none o
 
 
 def frozen(array: npt.ArrayLike) -> Array:
-    """Return a read-only view; the array itself, which may be the user's, is not changed."""
+    """Return a read-only view; the array itself, selection may belong to the user, stays writable."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
@@ -36,25 +36,25 @@ def steps_within(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def is_missing(array: Array) -> npt.NDArray[np.bool_]:
-    """Which values of an encoded column are missing."""
+    """Return a mask of the missing values of an encoded column."""
     mask: npt.NDArray[np.bool_] = np.isnan(array) if array.dtype == Real else array == MISSING
     return mask
 
 
 class SelectedRows(Mapping[str, Array]):
-    """Some rows of columns, which are looked up whenever they are asked for: nothing is kept."""
+    """Some rows of columns, selected on each access: nothing is stored."""
 
     def __init__(self, columns: Mapping[str, Array], rows: "slice | Array") -> None:
-        """Take these rows of all columns."""
-        self._columns, self.which = columns, rows
+        """Select these rows of all columns."""
+        self._columns, self.selection = columns, rows
 
     def __getitem__(self, name: str) -> Array:
-        """Give the rows of a column; a view where that is possible."""
-        taken: Array = self._columns[name][self.which]
+        """Return the rows of a column; a view if possible."""
+        taken: Array = self._columns[name][self.selection]
         return taken
 
     def __iter__(self) -> Iterator[str]:
-        """Name the columns."""
+        """Iterate over the names of the columns."""
         return iter(self._columns)
 
     def __len__(self) -> int:
@@ -70,8 +70,8 @@ class SelectedRows(Mapping[str, Array]):
 class Store:
     """Encoded columns of records stored one after another.
 
-    `rows` holds one value per step, `static` one per record, `times` one time per step, and `dates` when the records
-    began, if that is known. Row arrays may be strided views of the user's own arrays.
+    `rows` holds one value per step, `static` one per record, `times` one time per step, and `dates` the dates of the
+    records if they are known. Row arrays may be strided views of the user's own arrays.
     """
 
     lengths: npt.NDArray[np.int64]
@@ -103,12 +103,12 @@ class Store:
 
     @cached_property
     def on_disk(self) -> bool:
-        """Whether the values of rows are not in memory."""
-        copied = isinstance(self.rows, SelectedRows) and not isinstance(self.rows.which, slice)
-        return not copied and any(map(on_disk, self.rows.values()))
+        """True if the values of rows are not in memory."""
+        in_memory = isinstance(self.rows, SelectedRows) and not isinstance(self.rows.selection, slice)
+        return not in_memory and any(map(on_disk, self.rows.values()))
 
     def rest(self) -> None:
-        """Forget what can be made again."""
+        """Drop the repeated static columns, selection can be computed again."""
         self._expanded.clear()
 
     def encoded(self, name: str) -> Array:
@@ -116,26 +116,28 @@ class Store:
         return self.rows[name] if name in self.rows else self.static[name]
 
 
-# ---- Codes of one list of levels -> codes of another.
+# ---- Codes of categories: translated from one list of levels to another.
 
 
 def align_codes(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array:
-    """Translate codes by name; levels that are not wanted become UNSEEN, missing values stay missing."""
+    """Translate codes by the names of levels; levels not in `want` become UNSEEN, missing values stay missing."""
     place = {level_name(level): code for code, level in enumerate(want)}
     place |= {level: code for code, level in enumerate(want)}
     return _translated(codes, [place.get(level, place.get(level_name(level), UNSEEN)) for level in have])
 
 
-def renumbered(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array:
-    """Translate codes of levels to those of the same levels in another order."""
+def reorder_codes(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array:
+    """Translate codes to those of the same levels in another order."""
     place = {level: code for code, level in enumerate(want)}
     return _translated(codes, [place[level] for level in have])
 
 
-def named_codes(codes: Array, written: Sequence[str], declared: Collection[str] = ()) -> tuple[Array, tuple[str, ...]]:
-    """The codes and levels of names as written -> those of their category names, sorted.
+def category_codes(
+    codes: Array, written: Sequence[str], declared: Collection[str] = ()
+) -> tuple[Array, tuple[str, ...]]:
+    """Translate codes of text as written to codes of category names; return these and the sorted names.
 
-    Words for a missing value are missing values, unless they are declared as levels.
+    Words for a missing value become missing, unless they are declared as levels.
     """
     names = [None if says_missing(word) and word not in declared else level_name(word) for word in written]
     levels = sorted({name for name in names if name is not None})
@@ -146,6 +148,6 @@ def named_codes(codes: Array, written: Sequence[str], declared: Collection[str] 
 
 
 def _translated(codes: Array, table: Sequence[int]) -> Array:
-    # The last two entries are for the codes -2 and -1, as negative indices.
+    # The codes -2 and -1 index the last two entries.
     places = np.array([*table, UNSEEN, MISSING], Code)
     return piecewise(lambda some: places[some], codes, Code)

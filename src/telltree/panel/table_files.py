@@ -14,10 +14,10 @@ from telltree.errors import DataError, DataWarning
 from telltree.panel.csv import TextFormat, read_blocks, read_delimited
 from telltree.panel.disk_arrays import Empty
 from telltree.panel.input_files import File, files_of, is_path, record_ids, refuse_foreign, require_one_kind, without
-from telltree.panel.input_options import Options, Origin, Plan, ReadArguments, Roles, Stored
+from telltree.panel.input_options import FileState, Options, Origin, Plan, ReadArguments, Roles
 from telltree.panel.panel import Panel
 from telltree.panel.panel_data import Rows, gather, wanted_type
-from telltree.panel.parquet import parquet_files, read_parquet, stored
+from telltree.panel.parquet import file_state, parquet_files, read_parquet
 from telltree.panel.resample import How
 from telltree.panel.schema import Column, ColumnType, Schema, checked_fields
 from telltree.panel.store import Array
@@ -125,7 +125,7 @@ def declared_types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
 class Piece(NamedTuple):
     """Some rows of a file: `starts` and `counts` of runs, in ascending order."""
 
-    file: Stored
+    file: FileState
     starts: Array
     counts: Array
 
@@ -147,7 +147,7 @@ class Part:
         """The records; a DataError if a file is not there, or is not as it was when it was first read."""
         files = [File.at(piece.file.path) for piece in self.pieces]
         for file, piece in zip(files, self.pieces, strict=True):
-            if stored(file) != piece.file:
+            if file_state(file) != piece.file:
                 raise DataError(f"{file.name} has changed since it was read; fit again")
         wanted = [(piece.starts, piece.counts) for piece in self.pieces]
         with warnings.catch_warnings():

@@ -14,7 +14,7 @@ from telltree.panel.names_and_missing import says_missing
 from telltree.panel.panel_data import Rows
 from telltree.panel.schema import require_known
 from telltree.panel.store import Array, Real
-from telltree.panel.text_columns import PythonCells, TimeColumn, plain
+from telltree.panel.text_columns import PythonCells, TimeColumn, numbers_or_truths
 from telltree.panel.type_inference import object_array
 from telltree.text import counted
 
@@ -43,7 +43,7 @@ def read_ts(
 
     With time stamps, the rows have a column called "time".
     """
-    if file.left() is not None:  # a pipe is opened once
+    if file.unread_bytes() is not None:  # a pipe is opened once
         refuse_foreign_text(file.head().decode("utf-8", "replace"), file)
     found = _Series(file, times=TimeColumn(TIME, date_format))
     with file.lines(encoding) as lines:
@@ -148,7 +148,7 @@ def _is_gap(cell: str) -> bool:
 def _typed(labels: list[str]) -> Array:
     """Return labels as numbers if all are numbers, else text."""
     levels = list(dict.fromkeys(labels))
-    values = plain(levels)
+    values = numbers_or_truths(levels)
     if values is None:
         return object_array(labels)
     places = {level: place for place, level in enumerate(levels)}

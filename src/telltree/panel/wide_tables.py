@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError, warn
-from telltree.panel.column_names import stem_of, unnamed
+from telltree.panel.column_names import placeholder_names, stem_of
 from telltree.panel.grouping import Grouping, by_id, given_ids, in_order
 from telltree.panel.input_options import Options, Roles, Use
 from telltree.panel.panel_data import InputColumns, PanelData, assemble, labels_of
 from telltree.panel.schema import ColumnType, listed
 from telltree.panel.store import Array, align_codes, is_missing
-from telltree.panel.type_inference import Encoded, Values, as_it_is, nothing
+from telltree.panel.type_inference import Encoded, Values, all_missing, encode_by_dtype
 from telltree.text import counted
 
 SERIES = "x1"  # the name of a table's only series, as in .ts files
@@ -48,7 +48,7 @@ def read_wide(
 
 def _labelled(roles: Roles, names: Sequence[str]) -> Roles:
     told = roles.label is not None or roles.id is not None or roles.columns is not None or roles.hidden
-    bare = bool(names) and list(names) == unnamed(len(names))
+    bare = bool(names) and list(names) == placeholder_names(len(names))
     return dataclasses.replace(roles, label=names[0]) if bare and not told else roles
 
 
@@ -85,7 +85,7 @@ def _series(names: Sequence[str]) -> dict[str, list[str]]:
     others = [name for name, stem in stems.items() if stem is None]
     if not names:
         raise DataError("there are no columns to learn from")
-    if others and len(others) < len(names) and list(names) != unnamed(len(names)):
+    if others and len(others) < len(names) and list(names) != placeholder_names(len(names)):
         raise DataError(
             f"columns of a wide table are steps, but {listed(others)} {'is' if len(others) == 1 else 'are'} not called "
             "like one; name them as id, label or static, or choose the steps by columns (--column)"
@@ -107,7 +107,7 @@ def _series(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _arranged(name: str, values: Values, rows: Grouping, declared: Collection[str]) -> Encoded:
-    encoded = as_it_is(name, values, rows.id_of, None, declared)
+    encoded = encode_by_dtype(name, values, rows.id_of, None, declared)
     return dataclasses.replace(encoded, array=rows.arranged(encoded.array))
 
 
@@ -124,7 +124,7 @@ def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping,
     levels = tuple(sorted({level for found in columns.values() for level in found.levels}))
     arrays = []
     for found in columns.values():
-        array = found.array if found.type is kind else nothing(kind, len(found)).array
+        array = found.array if found.type is kind else all_missing(kind, len(found)).array
         arrays.append(align_codes(array, found.levels, levels) if found.levels else array)
     whole = all(found.whole or is_missing(found.array).all() for found in columns.values())
     text = all(found.text or not found.levels for found in columns.values())
