@@ -1,4 +1,4 @@
-"""NumPy arrays -> the data of a panel, and records -> arrays."""
+"""NumPy arrays: read as the data of a panel, and written from records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ def read_arrays(
 
 
 def read_table(table: Any, options: Options, *, columns: Iterable[str] | None, ids: Sequence[Any] | None) -> PanelData:
-    """Read records x static attributes; every record has one step."""
+    """Read a table of records x static attributes; every record has one step."""
     values: dict[str, Values]
     if is_frame(table):
         frame = open_frame(table)
@@ -52,7 +52,7 @@ def read_table(table: Any, options: Options, *, columns: Iterable[str] | None, i
             raise DataError(f"the table has no columns {listed(absent)}; there are {listed(frame.columns)}")
         values, count = {name: frame[name] for name in chosen}, len(frame)
     else:
-        array = _plain(table)
+        array = _without_mask(table)
         if array.ndim != 2:
             raise DataError(f"a table has 2 dimensions, records and attributes; got an array of shape {array.shape}")
         values, count = dict(zip(_names(columns, array.shape[1]), array.T, strict=True)), len(array)
@@ -60,8 +60,8 @@ def read_table(table: Any, options: Options, *, columns: Iterable[str] | None, i
     return assemble(InputColumns({}, values), grouping, options)
 
 
-def _plain(values: Any) -> Array:
-    """Return an array; the masked values of a masked array are missing."""
+def _without_mask(values: Any) -> Array:
+    """Return an array, with masked values as missing."""
     if isinstance(values, np.ma.MaskedArray):
         numeric = values.dtype.kind in "iuf"
         array = np.asarray(values.data).astype(float if numeric else object)
@@ -71,7 +71,9 @@ def _plain(values: Any) -> Array:
         return np.asarray(values)
     try:
         array = np.asarray(values)
-        return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array  # NumPy makes 1 and "a" text
+        return (
+            np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
+        )  # NumPy turns 1 and "a" into text
     except ValueError:
         raise DataError("the rows of an array have different lengths; give one 2-D array per record") from None
 
@@ -95,11 +97,11 @@ def _from_cube(cube: Array, layout: str | None) -> tuple[list[Array], list[int]]
         raise DataError(
             f"say how the axes of the array {cube.shape} are laid out: layout={' or '.join(map(repr, CUBE_LAYOUTS))}"
         )
-    array = _plain(cube)
+    array = _without_mask(cube)
     if layout == "records, columns, steps":
         array = array.transpose(0, 2, 1)
     records, steps, columns = array.shape
-    # A C-contiguous (records, steps, columns) array is not copied: its columns become strided views.
+    # The columns of a C-contiguous (records, steps, columns) array are strided views of it.
     return [array[:, :, column].reshape(-1) for column in range(columns)], [steps] * records
 
 
@@ -108,7 +110,7 @@ def _from_list(records: Iterable[Any], layout: str | None, ids: Sequence[Any] | 
         raise DataError(f"the layout of a list of arrays is {' or '.join(map(repr, LIST_LAYOUTS))}, got {layout!r}")
     if is_frame(records) or isinstance(records, str | Mapping) or not isinstance(records, Iterable):
         raise DataError(f"expected a list of 2-D arrays or a 3-D array, got {type(records).__name__}")
-    arrays = [_plain(record) for record in records]
+    arrays = [_without_mask(record) for record in records]
     for number, array in enumerate(arrays):
         if array.ndim != 2:
             raise DataError(f"each record is a 2-D array; number {number} has shape {array.shape}")
@@ -122,7 +124,7 @@ def _from_list(records: Iterable[Any], layout: str | None, ids: Sequence[Any] | 
             "all must have the same (lengths may differ); is the layout right?"
         )
     lengths = [len(array) for array in arrays]
-    joined = np.empty((widths.pop() if widths else 0, sum(lengths)), _common(arrays))
+    joined = np.empty((widths.pop() if widths else 0, sum(lengths)), _common_dtype(arrays))
     start = 0
     for array in arrays:
         joined[:, start : start + len(array)] = array.T
@@ -130,7 +132,7 @@ def _from_list(records: Iterable[Any], layout: str | None, ids: Sequence[Any] | 
     return list(joined), lengths
 
 
-def _common(arrays: list[Array]) -> np.dtype[Any]:
+def _common_dtype(arrays: list[Array]) -> np.dtype[Any]:
     """Return a dtype that holds the values of all arrays without loss."""
     dtypes = {array.dtype for array in arrays}
     families = {"number" if dtype.kind in "iuf" else dtype.kind for dtype in dtypes}
@@ -157,7 +159,7 @@ def _statics(static: Any, count: int) -> dict[str, Values]:
 
 def _cells(cells: Any) -> Array:
     if isinstance(cells, np.ndarray):
-        return _plain(cells)
+        return _without_mask(cells)
     return object_array(cells)
 
 

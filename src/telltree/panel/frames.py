@@ -1,4 +1,4 @@
-"""Dataframes of any library -> rows, and records -> dataframes."""
+"""Dataframes of any library: read as rows, and written from records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,12 +21,12 @@ Frame = nw.DataFrame[Any]
 
 
 def is_frame(value: object) -> bool:
-    """Whether a value is a dataframe of some library."""
+    """Return True for a dataframe of any library."""
     return nw.dependencies.is_into_dataframe(value)
 
 
 def open_frame(native: Any, *, index: Iterable[str | None] = ()) -> Frame:
-    """Return the dataframe with text as column names; levels of a pandas index named in `index` become columns."""
+    """Return a dataframe whose column names are text; levels of a pandas index named in `index` become columns."""
     levels = [level for level in getattr(getattr(native, "index", None), "names", ()) if level is not None]
     if any(name in levels and name not in native.columns for name in index):
         unique_names([*levels, *native.columns])
@@ -35,7 +35,7 @@ def open_frame(native: Any, *, index: Iterable[str | None] = ()) -> Frame:
         frame: Frame = nw.from_native(native, eager_only=True)
         names: list[Any] = list(frame.columns)
     except DuplicateError:
-        unique_names(getattr(native, "column_names", native.columns))  # an error that names the duplicates
+        unique_names(getattr(native, "column_names", native.columns))  # raises an error that names the duplicates
         raise
     except TypeError:
         remedy = "call .collect() on it" if hasattr(native, "collect") else "give a pandas, polars or pyarrow table"
@@ -47,13 +47,13 @@ def open_frame(native: Any, *, index: Iterable[str | None] = ()) -> Frame:
 
 
 def long_frame(native: Any, *, id: str | None, time: str | None) -> Rows:  # noqa: A002 - the word users look for
-    """Open a long table: one row per step."""
+    """Return the rows of a long table: one row per step."""
     frame = open_frame(native, index=(id, time))
     return Rows({name: frame[name] for name in frame.columns})
 
 
 def frame_per_record(frames: Mapping[Any, Any] | Iterable[Any], *, time: str | None, ids: Sequence[Any] | None) -> Rows:
-    """Open one frame per record, and stack them."""
+    """Return the rows of several frames, one per record."""
     if is_frame(frames):
         raise DataError("got one frame where a list or a dict of frames was expected; use Panel.from_frame")
     if isinstance(frames, Mapping):
@@ -63,18 +63,18 @@ def frame_per_record(frames: Mapping[Any, Any] | Iterable[Any], *, time: str | N
     opened = [open_frame(frame, index=(time,)) for frame in frames]
     keys = given_ids(ids, len(opened))
     lengths = [len(frame) for frame in opened]
-    in_order(keys, lengths, None)  # refuse no records, and records without steps, first
-    return Rows(_joined(opened, keys.tolist()), keys, lengths)
+    in_order(keys, lengths, None)  # first refuse an empty list, and records without steps
+    return Rows(_stack(opened, keys.tolist()), keys, lengths)
 
 
-def _joined(frames: list[Frame], ids: list[Any]) -> dict[str, Values]:
-    """Stack frames, column by column; dtypes may differ between frames if the values agree."""
+def _stack(frames: list[Frame], ids: list[Any]) -> dict[str, Values]:
+    """Stack frames column by column; dtypes may differ between frames if the types of values agree."""
     names = frames[0].columns
     for frame, key in zip(frames, ids, strict=True):
         if frame.columns != names and set(frame.columns) != set(names):
             differ = sorted(set(frame.columns) ^ set(names))
             raise DataError(f"records {ids[0]!r} and {key!r} have different columns: only one has {listed(differ)}")
-    alike = [] if len({frame.implementation for frame in frames}) > 1 else _alike(frames)
+    alike = [] if len({frame.implementation for frame in frames}) > 1 else _same_dtypes(frames)
     whole = nw.concat([frame.select(alike) for frame in frames]) if alike else None
     joined: dict[str, Values] = {}
     for name in names:
@@ -86,8 +86,8 @@ def _joined(frames: list[Frame], ids: list[Any]) -> dict[str, Values]:
     return joined
 
 
-def _alike(frames: list[Frame]) -> list[str]:
-    """List the columns whose dtype is the same, with the same meaning, in all frames."""
+def _same_dtypes(frames: list[Frame]) -> list[str]:
+    """List the columns whose dtype is the same in all frames, with the same meaning."""
     schemas = [frame.schema for frame in frames]
     same = [name for name, dtype in schemas[0].items() if all(schema[name] == dtype for schema in schemas)]
     coded = [name for name in same if schemas[0][name] == nw.Categorical or isinstance(schemas[0][name], nw.Enum)]
@@ -103,19 +103,18 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def frame_of(data: PanelData, backend: str, id: str | None, time: str) -> Any:  # noqa: A002 - as in Panel.to_frame
-    """Return one long frame; without ids if `id` is None."""
+    """Return all records as one long frame, without ids if `id` is None."""
     require_known(backend, BACKENDS, "backend")
     library = _library(backend)
     times = data.times()
-    before = [] if id is None else [id]
-    before += [] if times is None else [time]
+    keys = [*([] if id is None else [id]), *([] if times is None else [time])]
     try:
-        unique_names([*before, *data.schema.names])
+        unique_names([*keys, *data.schema.names])
     except DataError as error:
         raise DataError(f"{error}; say other names for the ids and times: id=..., time=...") from None
     table: dict[str, Any] = {}
     if id is not None:
-        table[id] = _ids(data, backend, library)
+        table[id] = _repeated_ids(data, backend, library)
     if times is not None:
         dates = data.store.dates
         table[time] = times if dates is None else _DATES[backend](library, dates, data.store.lengths, times)
@@ -145,7 +144,7 @@ def _library(backend: str) -> Any:
         raise MissingLibraryError(f"backend={backend!r} needs {backend}: pip install {backend}") from None
 
 
-def _ids(data: PanelData, backend: str, library: Any) -> Any:
+def _repeated_ids(data: PanelData, backend: str, library: Any) -> Any:
     repeated = np.repeat(data.ids, data.store.lengths)
     if repeated.dtype.kind != "O" or backend == "pandas":
         return repeated
@@ -203,7 +202,7 @@ def _instants(dates: Dates, lengths: Array, times: Array) -> Array:
 
 
 def _zone(dates: Dates) -> str | None:
-    """The time zone for dates: their own, or an offset that all share, or else UTC; None if they had neither."""
+    """Return the time zone of dates: their own, else an offset that all share, else UTC; None without offsets."""
     if dates.offsets is None:
         return None
     if dates.zone is not None and _is_zone(dates.zone):

@@ -1,4 +1,4 @@
-"""What the user says about the input: options, roles of columns, and the arguments for reading other records alike."""
+"""Options for reading: those of any input, the roles of columns, and the arguments for reading other records alike."""
 
 import dataclasses
 import enum
@@ -13,32 +13,31 @@ from telltree.panel.dates import DateFormat, StepLength, duration_text
 from telltree.panel.schema import Column, checked_fields, listed, require_known, unique_names
 from telltree.panel.store import Array
 
-# ---- What the user says about any kind of input.
-
+# ---- Options of any input.
 
 WAYS = ("first", "last", "mean")
-LATER = "later"  # times may repeat, since the records will be resampled
+RESAMPLED = "later"  # times may repeat, since the records will be resampled
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the user says about any kind of input; checked once, here."""
+    """The user's options for any kind of input; checked once, here."""
 
     schema: Mapping[str, Any] | None = None
     period: float | None = None
     time_unit: str | None = None
     missing: str = "allow"
-    repeated: str = "error"  # or one of `repeated.WAYS`, or LATER
+    repeated: str = "error"  # or one of WAYS, or RESAMPLED
     date_format: DateFormat = field(default_factory=DateFormat)
-    like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that may be absent
-    known: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that columns have elsewhere
+    like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides; columns may be absent
+    known: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels in other data
     drop_unlabelled: bool = False
 
     def __post_init__(self) -> None:
         """Refuse invalid options."""
         if self.missing not in ("allow", "error"):
             raise DataError(f"missing must be 'allow' or 'error', got {self.missing!r}")
-        if self.repeated not in ("error", LATER, *WAYS):
+        if self.repeated not in ("error", RESAMPLED, *WAYS):
             raise DataError(f"repeated must be 'error', 'first', 'last' or 'mean', got {self.repeated!r}")
         if self.period is not None and not _is_positive(self.period):
             raise DataError(f"period must be a positive number, got {self.period!r}")
@@ -54,16 +53,10 @@ class Options:
         return overrides
 
     def declared(self, name: str) -> Collection[str]:
-        """Return the names that are declared as levels of a column, even if they look like missing values."""
+        """Return the declared levels of a column, which are names even if they look like missing values."""
         change = (self.schema or {}).get(name)
-        said = (
-            change.levels
-            if isinstance(change, Column)
-            else change.get("levels")
-            if isinstance(change, Mapping)
-            else None
-        )
-        return {*(said if isinstance(said, list | tuple) else ()), *self.known.get(name, ())}
+        levels: Any = change.get("levels") if isinstance(change, Mapping) else getattr(change, "levels", None)
+        return {*(levels if isinstance(levels, list | tuple) else ()), *self.known.get(name, ())}
 
 
 def _is_positive(value: object) -> bool:
@@ -78,7 +71,7 @@ def _all_fields(column: Column) -> dict[str, Any]:
 
 
 class Use(enum.Enum):
-    """The use of a column; file readers ask for it first, and skip columns without a use."""
+    """The use of a column; readers of files skip columns without one."""
 
     ATTRIBUTE = "attribute"
     ID = "id"
@@ -86,12 +79,12 @@ class Use(enum.Enum):
     TIME = "time"
 
 
-Plan = Callable[[list[str]], dict[str, Use]]  # the names in a file -> what to read of it
+Plan = Callable[[list[str]], dict[str, Use]]  # the names of columns -> the uses of those to read
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are the id, the time, the label and the attributes, as the user says."""
+    """The roles of columns, as the user names them: id, time, label and attributes."""
 
     id: str | None = None
     time: str | None = None
@@ -113,15 +106,21 @@ class Roles:
         hidden: Iterable[str] = (),
         drop: Iterable[str] = (),
     ) -> "Roles":
-        """Store what the user said; names that are numbers become text, as in frames."""
-        key, clock, answer = (None if name is None else str(name) for name in (id, time, label))
+        """Return the roles for the user's arguments; names that are numbers become text, as in frames."""
+        id_name, time_name, label_name = (None if name is None else str(name) for name in (id, time, label))
         chosen = None if columns is None else tuple(unique_names(columns))
         return cls(
-            key, clock, answer, chosen, tuple(unique_names(static)), frozenset(hidden), tuple(unique_names(drop))
+            id_name,
+            time_name,
+            label_name,
+            chosen,
+            tuple(unique_names(static)),
+            frozenset(hidden),
+            tuple(unique_names(drop)),
         )
 
     def plan(self, names: list[str]) -> dict[str, Use]:
-        """What to read of a table with these names; a role that names no column is a DataError."""
+        """Return the uses of the columns of a table; a role that names no column is a DataError."""
         for name, what in ((self.id, "id column"), (self.time, "time column"), (self.label, "label column")):
             if name is not None:
                 require_known(name, names, what)
@@ -131,11 +130,11 @@ class Roles:
         )
 
     def dropped(self) -> "Roles":
-        """The same after a file was read, without the columns to drop."""
+        """Return the roles for a table that was read without the columns to drop."""
         return dataclasses.replace(self, hidden=self.hidden | set(self.drop), drop=())
 
     def long_plan(self, names: list[str]) -> dict[str, Use]:
-        """What to read of a long table, which needs an id."""
+        """Return the uses of the columns of a long table, which needs an id."""
         if self.id is None:
             wide = f"; {WIDE_REMEDY}" if likely_wide(names) or has_no_names(names) else ""
             raise DataError(f"say which column is the id, and tells the records apart; there are {listed(names)}{wide}")
@@ -161,22 +160,22 @@ class Roles:
                 require_known(name, free, "column")
         return chosen
 
-    def told(self, options: Options, attributes: Collection[str]) -> Options:
-        """Drop what a schema says about columns that have another role, or were not selected."""
-        idle = {self.id, self.time, self.label, *self.hidden, *self.drop} - set(attributes)
+    def relevant(self, options: Options, attributes: Collection[str]) -> Options:
+        """Return the options without overrides for columns that have another role, or were not selected."""
+        unused = {self.id, self.time, self.label, *self.hidden, *self.drop} - set(attributes)
         schema = {name: change for name, change in options.like.items() if name in attributes}
         for name, change in (options.schema or {}).items():
-            if name in attributes or (self.columns is None and name not in idle):  # an absent column is a mistake
+            if name in attributes or (self.columns is None and name not in unused):  # an absent column is a mistake
                 schema[name] = change
         return dataclasses.replace(options, schema=schema)
 
 
-# ---- How records were read, as far as it matters for reading other records for the same model.
+# ---- The arguments with which records were read, for reading other records for the same model.
 
 
 @dataclass(frozen=True)
 class ReadArguments:
-    """Arguments of `read`, under their names; `how` by column is a tuple of pairs."""
+    """Arguments of `read`, by name; `how` by column is a tuple of pairs."""
 
     id: str | None = None
     time: str | None = None
@@ -190,34 +189,34 @@ class ReadArguments:
     wide: bool = False
 
     def resampled(self, every: float | str, how: str | Mapping[str, str]) -> "ReadArguments":
-        """The same with steps of another length."""
+        """Return the arguments for records that were also resampled."""
         return replace(self, every=str(every), how=how if isinstance(how, str) else tuple(sorted(how.items())))
 
     def of(self, columns: Container[str]) -> "ReadArguments":
-        """The same for these columns alone: others, which may not be there again, need not be resampled."""
+        """Return the arguments for reading these columns alone: others may be absent, and are not resampled."""
         if isinstance(self.how, str):
             return self
         kept = tuple((name, way) for name, way in self.how if name in columns)
         return replace(self, how=kept or "last")
 
     def given(self) -> dict[str, Any]:
-        """The arguments of `read` that differ from their defaults."""
+        """Return the arguments of `read` that differ from their defaults."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found["how"] = self.how if isinstance(self.how, str) else dict(self.how)
         return {field.name: found[field.name] for field in fields(self) if found[field.name] != field.default}
 
     def demand(self, learnt: StepLength | None) -> str:
-        """What programs that read records themselves must know; "" if records were used as they came."""
+        """Return a sentence for programs that read records themselves; "" if records were not resampled."""
         if self.every is None:
             return ""
-        return f"Records must be resampled to {_told(learnt)}, as those were that the tree learnt from."
+        return f"Records must be resampled to {_step_text(learnt)}, as those were that the tree learnt from."
 
     def check(self, learnt: StepLength | None, found: StepLength | None) -> None:
-        """DataError if the model's records were resampled, to steps as `learnt`, and those found differ."""
-        if self.every is None or learnt is None or _alike(learnt, found):
+        """Raise a DataError if the model learnt from resampled records, and the steps of new ones differ."""
+        if self.every is None or learnt is None or _equal_steps(learnt, found):
             return
         raise DataError(
-            f"the tree learnt from records that were resampled to {_told(learnt)}, but these have {_told(found)}; "
+            f"the tree learnt from records that were resampled to {_step_text(learnt)}, but these have {_step_text(found)}; "
             f"read them with every={self.every!r}, or hand in panel.resample({self.every!r})"
         )
 
@@ -226,19 +225,19 @@ AS_USUAL = ReadArguments()
 
 
 def joint_reading(parts: Iterable[ReadArguments]) -> ReadArguments:
-    """How all columns were read, from how some of them were: what `of` gave for several lots of columns."""
+    """Join the arguments that `of` returned for several sets of columns."""
     found = list(parts)
     pairs = {pair for one in found if not isinstance(one.how, str) for pair in one.how}
     return replace(found[0], how=tuple(sorted(pairs))) if pairs else found[0]
 
 
-def _alike(learnt: StepLength | None, found: StepLength | None) -> bool:
+def _equal_steps(learnt: StepLength | None, found: StepLength | None) -> bool:
     if learnt is None or found is None or learnt[0] is None or found[0] is None:
         return learnt == found
     return learnt[1] == found[1] and math.isclose(learnt[0], found[0], rel_tol=1e-9)
 
 
-def _told(step: StepLength | None) -> str:
+def _step_text(step: StepLength | None) -> str:
     if step is None:
         return "no times"
     if step[0] is None:
@@ -246,33 +245,32 @@ def _told(step: StepLength | None) -> str:
     return f"one step every {duration_text(step[0], step[1] or None)}"
 
 
-# ---- Where records were read: Parquet files, and the rows of each record in them.
+# ---- The origin of records: Parquet files, and the rows of each record in them.
 
 
 @dataclass(frozen=True)
 class FileState:
-    """A file, and what it looked like before it was read."""
+    """The path, size and modification time of a file; a file that differs has changed."""
 
     path: str
     size: int
-    changed: int
-    """When it was changed last, in nanoseconds."""
+    modified: int  # nanoseconds
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Files with the rows of some records, record by record, and how they were read."""
+    """The files that hold the rows of some records, record by record, and how they were read."""
 
     files: tuple[FileState, ...]
     rows: tuple[int, ...]
-    """Of each file."""
+    """The number of rows of each file."""
     roles: Roles
     options: Options
     starts: Array
     """The first row of each record, counted through all files."""
     counts: Array
-    """The rows of each record, before those that repeat a time were made one, and before it was resampled."""
+    """The number of rows of each record in the files, before repeated times are merged and steps resampled."""
 
     def of(self, records: Array) -> "Origin":
-        """Where some of the records were read."""
+        """Return the origin of some of the records."""
         return replace(self, starts=self.starts[records], counts=self.counts[records])

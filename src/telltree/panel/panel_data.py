@@ -1,4 +1,4 @@
-"""Rows of columns, from whatever source -> records: the data of a panel, checked and encoded, and their labels."""
+"""Rows of columns from any source -> records: the data of a panel, checked and encoded, and their labels."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from telltree.panel.grouping import (
     Times,
     absent_rows,
     by_id,
-    even_pace,
+    common_step,
     given_ids,
     in_order,
     read_times,
@@ -38,13 +38,13 @@ class Rows:
     values: Mapping[str, Values]
     ids: Sequence[Any] | Array | None = None
     lengths: Sequence[int] | None = None
-    files: tuple[FileState, ...] = ()  # that they came from, if those can be read in parts
+    files: tuple[FileState, ...] = ()  # the files they came from, if these can be read again in parts
     file_rows: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
 class PanelData:
-    """All parts of a panel of whole records."""
+    """The content of a panel: all its records, in columns that have no other rows."""
 
     schema: Schema
     store: Store
@@ -70,20 +70,19 @@ class PanelData:
 
 @dataclass(frozen=True)
 class InputColumns:
-    """Columns as they came: `rows` has one value per row of the input, `static` one per record."""
+    """Columns before encoding: `rows` has one value per row of the input, `static` one per record."""
 
     rows: Mapping[str, Values]
     static: Mapping[str, Values]
-    constant: frozenset[str] = frozenset()  # row columns that the user declares as static
+    declared_static: frozenset[str] = frozenset()  # row columns that the user declares to be static
 
 
 def gather(rows: Rows, roles: Roles, options: Options) -> tuple[PanelData, Array | None]:
-    """Group the rows into records; returns the parts of their panel, and the labels if a column holds them."""
+    """Group rows into records; return the data of their panel, and the labels if a column holds them."""
     uses = (roles.long_plan if rows.lengths is None else roles.plan)(list(rows.values))
     times = None if roles.time is None else read_times(rows.values[roles.time], roles.time, options.date_format)
-    options = dataclasses.replace(
-        options, date_format=options.date_format.resolved()
-    )  # parts of the rows are read alike
+    # The order of day and month that was found holds for parts of the rows that are read again.
+    options = dataclasses.replace(options, date_format=options.date_format.resolved())
     if rows.lengths is None and roles.id is not None:
         grouping = by_id(rows.values[roles.id], roles.id, times)
     else:
@@ -96,20 +95,18 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[PanelData, Array
     gaps = options.drop_unlabelled
     y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping, gaps=gaps)
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
-    source = InputColumns(attributes, {}, frozenset(roles.static))
-    parts = assemble(source, grouping, _with_unit(roles.told(options, attributes), times, roles.time))
-    parts = dataclasses.replace(parts, time_column=roles.time or "")
+    columns = InputColumns(attributes, {}, frozenset(roles.static))
+    data = assemble(columns, grouping, _with_unit(roles.relevant(options, attributes), times, roles.time))
+    origin = None
     if rows.files and grouping.order is None:
-        starts, counts = grouping.starts(), grouping.lengths
-        origin = Origin(rows.files, tuple(rows.file_rows), roles, options, starts, counts)
-        parts = dataclasses.replace(parts, origin=origin)
-    return parts, y
+        origin = Origin(rows.files, tuple(rows.file_rows), roles, options, grouping.starts(), grouping.lengths)
+    return dataclasses.replace(data, time_column=roles.time or "", origin=origin), y
 
 
 def labels_of(values: Values, name: str, grouping: Grouping, *, gaps: bool = False) -> Array:
-    """Return the label of each record; one that is missing, or varies inside a record, is a DataError.
+    """Return the label of each record; a label that is missing, or varies inside a record, is a DataError.
 
-    With `gaps`, the label of a record is None if all its rows miss it.
+    With `gaps`, the label of a record is None if it is missing in all its rows.
     """
     absent = grouping.arranged(absent_rows(values))
     without = np.logical_and.reduceat(absent, grouping.starts()) if gaps else np.zeros(len(grouping.ids), np.bool_)
@@ -135,11 +132,9 @@ def labels_of(values: Values, name: str, grouping: Grouping, *, gaps: bool = Fal
     without |= np.fromiter((label in blank for label in written), np.bool_, len(written))
     if blank and not gaps:
         raise _missing_labels(name, grouping.ids[without].tolist())
-    return _with_gaps(firsts, without) if without.any() else firsts
-
-
-def _with_gaps(labels: Array, without: Array) -> Array:
-    return object_array(None if gone else label for label, gone in zip(labels.tolist(), without.tolist(), strict=True))
+    if not without.any():
+        return firsts
+    return object_array(None if lacks else label for label, lacks in zip(written, without.tolist(), strict=True))
 
 
 def _missing_labels(name: str, ids: list[object]) -> DataError:
@@ -158,7 +153,7 @@ def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
 
 
 def _with_unit(options: Options, times: Times | None, name: str | None) -> Options:
-    """The unit of times: that in the name of their column, "t [ms]"; dates and durations have become seconds."""
+    """Add the unit of times: seconds for dates and durations, else the unit in the name of the column, "t [ms]"."""
     if times is None or options.time_unit == "s":
         return options
     if times.per_second is None:
@@ -169,16 +164,16 @@ def _with_unit(options: Options, times: Times | None, name: str | None) -> Optio
     return dataclasses.replace(options, time_unit="s")
 
 
-def merged(store: Store, again: Array, way: str) -> Store:
-    """Return the store with one row for each time; `again` marks the rows with the same time as the row before.
+def merge_repeats(store: Store, repeats: Array, how: str) -> Store:
+    """Return the store with one row for each time; `repeats` marks the rows with the same time as the row before.
 
-    Column by column, the first or the last present value stays, or the mean of real ones; a column without a mean takes
-    the last. Missing values are skipped.
+    In each column, the first or the last present value stays, or the mean of real ones; other columns take the last
+    instead of a mean. Missing values are skipped.
     """
-    firsts = np.flatnonzero(~again)
-    slots = np.cumsum(~again) - 1
-    lengths = np.add.reduceat((~again).astype(Index), store.starts())
-    rows = {name: frozen(_one_each(array, slots, firsts, way)) for name, array in store.rows.items()}
+    firsts = np.flatnonzero(~repeats)
+    slots = np.cumsum(~repeats) - 1
+    lengths = np.add.reduceat((~repeats).astype(Index), store.starts())
+    rows = {name: frozen(_merge_slots(array, slots, firsts, how)) for name, array in store.rows.items()}
     times = None if store.times is None else frozen(store.times[firsts])
     dates = store.dates
     if dates is not None and dates.offsets is not None:
@@ -186,43 +181,43 @@ def merged(store: Store, again: Array, way: str) -> Store:
     return Store(lengths, rows, store.static, times, dates)
 
 
-def _one_each(values: Array, slots: Array, firsts: Array, way: str) -> Array:
-    """Return one value per slot; a slot without any value stays missing."""
+def _merge_slots(values: Array, slots: Array, firsts: Array, how: str) -> Array:
+    """Return one value per slot, missing if it has none; `firsts` are the first rows of slots."""
     result = values[firsts].copy()
     present = np.flatnonzero(~is_missing(values))
-    if way == "mean" and values.dtype == Real:
+    if how == "mean" and values.dtype == Real:
         counts = np.bincount(slots[present], minlength=len(firsts))
         sums = np.bincount(slots[present], weights=values[present], minlength=len(firsts))
         several = counts > 1
         result[several] = sums[several] / counts[several]
         present = present[counts[slots[present]] == 1]
-    order = present[::-1] if way == "first" else present
+    order = present[::-1] if how == "first" else present
     result[slots[order]] = values[order]  # the last of several values for one slot wins
     return result
 
 
-# ---- Columns and their grouping into records -> the parts of a panel, checked and encoded.
+# ---- Columns and their grouping into records -> the data of a panel, checked and encoded.
 
-ENOUGH = 10  # records of several steps that show whether a column changes within records
-FIRST = 1000  # records that are looked at before all are: most columns change in them
+ENOUGH = 10  # records of several steps, from which on a column that never changes within records is static
+FIRST = 1000  # records that are checked before all are: most columns change in them
 FEW = 10  # an integer column with at most this many values may really be categorical
 
 
 def assemble(source: InputColumns, grouping: Grouping, options: Options) -> PanelData:
     """Encode all columns and sort their rows by record."""
-    everything = {**source.rows, **source.static}
-    if not everything:
+    values_of = {**source.rows, **source.static}
+    if not values_of:
         raise DataError("there are no columns to learn from")
-    overrides = options.fields(everything)
-    proposed = phrases_and_units(everything)
-    constant = source.constant | {name for name, change in overrides.items() if change.get("static")}
+    overrides = options.fields(values_of)
+    proposed = phrases_and_units(values_of)
+    declared_static = source.declared_static | {name for name, change in overrides.items() if change.get("static")}
     columns: list[Column] = []
     rows: dict[str, Array] = {}
     static: dict[str, Array] = {}
     doubts: dict[str, list[str]] = {}
     unseen: list[str] = []
     rounded: dict[str, int] = {}
-    for name, values in everything.items():
+    for name, values in values_of.items():
         owner = grouping.owner if name in source.rows else grouping.id_of
         fields = overrides.get(name, {})
         encoded = encode(name, values, owner, wanted_type(name, fields), options.declared(name))
@@ -236,19 +231,19 @@ def assemble(source: InputColumns, grouping: Grouping, options: Options) -> Pane
         array = encoded.array if name in source.static else grouping.arranged(encoded.array)
         if name in source.static:
             static[name] = frozen(array)
-        elif name in constant:
+        elif name in declared_static:
             static[name] = frozen(_per_record(name, array, grouping))
-        elif "static" not in fields and _is_still(array, grouping):
+        elif "static" not in fields and _is_static(array, grouping):
             static[name] = frozen(array[grouping.starts()])
-            doubts.setdefault(_STILL, []).append(name)
+            doubts.setdefault(_STATIC_NOTE, []).append(name)
         else:
             rows[name] = frozen(array)
-        still = name in static
-        columns.append(column if column.static is still else dataclasses.replace(column, static=still))
+        is_static = name in static
+        columns.append(column if column.static is is_static else dataclasses.replace(column, static=is_static))
         if encoded.gaps or wanted_type(name, fields) is None:
             doubts.setdefault(_doubt(encoded), []).append(name)
         rest()
-    parts = PanelData(
+    data = PanelData(
         Schema(columns),
         Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
         grouping.ids,
@@ -258,23 +253,23 @@ def assemble(source: InputColumns, grouping: Grouping, options: Options) -> Pane
     )
     warn_unseen(unseen)
     _warn_rounded(rounded)
-    if grouping.again is not None and options.repeated in WAYS:
-        parts = dataclasses.replace(parts, store=merged(parts.store, grouping.again, options.repeated))
-    _report(parts, options)
-    if options.period is None and parts.store.times is not None:
-        return dataclasses.replace(parts, period=even_pace(parts.store.times, parts.store.lengths))
-    return parts
+    if grouping.repeats is not None and options.repeated in WAYS:
+        data = dataclasses.replace(data, store=merge_repeats(data.store, grouping.repeats, options.repeated))
+    _check_values(data, options)
+    if options.period is None and data.store.times is not None:
+        return dataclasses.replace(data, period=common_step(data.store.times, data.store.lengths))
+    return data
 
 
 def _column(name: str, encoded: Encoded, fields: dict[str, Any], proposed: Mapping[str, str]) -> Column:
-    """Describe a column with the user's overrides; a real column may have its unit in its name."""
+    """Describe a column with the user's overrides; the unit of a real column may come from its name."""
     words = proposed if encoded.type is ColumnType.REAL else {}
     column = Column(name, **{"type": encoded.type, **words, **fields})
     return dataclasses.replace(column, levels=encoded.levels) if encoded.levels and not column.levels else column
 
 
 def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
-    """The type that the user declares for a column, perhaps only by fields that no other type has."""
+    """Return the type that the user declares for a column, perhaps only by fields that no other type has."""
     if "type" in fields:
         return Column(name, fields["type"]).type
     if fields.get("levels"):
@@ -283,7 +278,7 @@ def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
 
 
 def unseen_levels(name: str, levels: tuple[str, ...], before: Array, after: Array) -> list[str]:
-    """Which levels, and how many values, lost their code from `before` to `after`, as a sentence; empty if none did."""
+    """Describe the levels that lost their code from `before` to `after`; empty if none did."""
     codes = before[(after == UNSEEN) & (before >= 0)]
     if len(codes) == 0:
         return []
@@ -292,7 +287,7 @@ def unseen_levels(name: str, levels: tuple[str, ...], before: Array, after: Arra
 
 
 def warn_unseen(findings: list[str]) -> None:
-    """Issue one warning for all that `unseen_levels` found."""
+    """Issue one warning for all findings of `unseen_levels`."""
     if findings:
         warn("levels that equal none of the known ones: " + "; ".join(findings))
 
@@ -306,25 +301,24 @@ def _warn_rounded(counts: Mapping[str, int]) -> None:
 
 
 def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
-    """Return the one value of each record; a column that varies within a record is a DataError."""
+    """Return the value of each record; a column that varies within a record is a DataError."""
     values = array[grouping.starts()]
     differ = varying(array, values, grouping.lengths)
     if differ.any():
-        records = np.searchsorted(grouping.starts(), np.flatnonzero(differ), side="right") - 1
-        ids = grouping.ids[np.unique(records)].tolist()
+        ids = _ids_at(grouping, differ)
         raise DataError(
             f"static column {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; is it static?"
         )
     return values
 
 
-_STILL = (
+_STATIC_NOTE = (
     "one value in each record, read as static; if that may change within a record, say static = false in the schema"
 )
 
 
-def _is_still(array: Array, grouping: Grouping) -> bool:
-    """Whether a column has one value in each record, and not in all of them, as far as enough records show."""
+def _is_static(array: Array, grouping: Grouping) -> bool:
+    """Return True if a column is constant within each of enough records, but not the same in all of them."""
     lengths = grouping.lengths
     if np.count_nonzero(lengths > 1) < ENOUGH:
         return False
@@ -339,7 +333,7 @@ def _is_still(array: Array, grouping: Grouping) -> bool:
 
 
 def varying(array: Array, firsts: Array, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which rows are not like the first of their record; missing values are alike."""
+    """Return a mask of the rows that differ from the first of their record; missing values are equal."""
     found = np.empty(len(array), np.bool_)
     for records, rows in by_records(array, lengths):
         some, expected = array[rows], np.repeat(firsts[records], lengths[records])
@@ -351,7 +345,7 @@ def varying(array: Array, firsts: Array, lengths: npt.NDArray[np.int64]) -> npt.
 
 
 def _doubt(encoded: Encoded) -> str:
-    """What about a column deserves a second look, as a sentence; empty if nothing does."""
+    """Describe what is doubtful about the type of a column; empty if nothing is."""
     numbers = encoded.array
     if encoded.gaps:
         return f"{listed(encoded.gaps)} taken for missing; if that is a name, say so by levels = [...] in the schema"
@@ -377,7 +371,7 @@ def _doubt(encoded: Encoded) -> str:
 
 
 def _whole_values(numbers: Array) -> int:
-    """Count the distinct values of a column that has few, else return 0."""
+    """Return the number of distinct values of a column if there are few, else 0."""
     head = numbers[: 100 * FEW]
     if len(head) < len(numbers) and len(np.unique(head)) > FEW:  # avoids sorting long columns with many values
         return 0
@@ -387,7 +381,7 @@ def _whole_values(numbers: Array) -> int:
 
 
 def _notes(doubts: Mapping[str, list[str]]) -> list[str]:
-    """Return one note for each doubt, with its columns."""
+    """Return one note for each doubt, naming its columns."""
     return [
         f"{'columns' if len(names) > 1 else 'column'} {listed(names)}: {doubt}"
         for doubt, names in doubts.items()
@@ -395,14 +389,14 @@ def _notes(doubts: Mapping[str, list[str]]) -> list[str]:
     ]
 
 
-def _report(parts: PanelData, options: Options) -> None:
-    """Warn once about infinite values, and refuse missing ones where asked."""
+def _check_values(data: PanelData, options: Options) -> None:
+    """Warn once about infinite values, and refuse missing ones if the options say so."""
     infinite, absent = {}, {}
-    for name, column in parts.schema.items():
-        array = parts.store.encoded(name)
-        if column.type is ColumnType.REAL and (count := _count(np.isinf, array)):
+    for name, column in data.schema.items():
+        array = data.store.encoded(name)
+        if column.type is ColumnType.REAL and (count := _count_where(np.isinf, array)):
             infinite[name] = count
-        if options.missing == "error" and (count := _count(is_missing, array)):
+        if options.missing == "error" and (count := _count_where(is_missing, array)):
             absent[name] = count
     if absent:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(absent.items())[:10])
@@ -413,5 +407,5 @@ def _report(parts: PanelData, options: Options) -> None:
         warn(f"infinite values are kept and compare as usual ({shown})")
 
 
-def _count(which: Callable[[Array], Array], array: Array) -> int:
+def _count_where(which: Callable[[Array], Array], array: Array) -> int:
     return sum(int(which(array[piece]).sum()) for piece in pieces(array))

@@ -13,7 +13,7 @@ from telltree.panel.csv import TextFormat
 from telltree.panel.dates import DateFormat
 from telltree.panel.frames import frame_per_record, is_frame, long_frame
 from telltree.panel.input_files import File, files_of, is_path
-from telltree.panel.input_options import LATER, Options, ReadArguments, Roles
+from telltree.panel.input_options import RESAMPLED, Options, ReadArguments, Roles
 from telltree.panel.labels import check_labels, match_labels, without_unlabelled
 from telltree.panel.panel import Panel, Repeated
 from telltree.panel.panel_data import PanelData, Rows, gather
@@ -114,7 +114,7 @@ def read(
     later = every is not None and repeated == "error"
     date_format = DateFormat(time_format, day_first)
     options = Options(
-        overrides, period, unit if time_unit is None else time_unit, missing, LATER if later else repeated, date_format,
+        overrides, period, unit if time_unit is None else time_unit, missing, RESAMPLED if later else repeated, date_format,
         drop_unlabelled=drop_unlabelled,
     )  # fmt: skip
     apart = labels is not None

@@ -1,4 +1,4 @@
-"""Irregular times -> steps of equal length."""
+"""Resampling: irregular times -> steps of equal length."""
 
 import dataclasses
 import math
@@ -20,11 +20,11 @@ How = str | Mapping[str, str]
 WAYS = {"last": tuple(ColumnType), "mean": (ColumnType.REAL,), "any": (ColumnType.BOOLEAN,)}
 MOST_VALUES = 1 << 25  # 256 MB of numbers, and several times that while they are computed
 MOST_TIMES = 16  # this many times as many values as before; more than both limits means a mistake in `every`
-NEAR = 1e-9  # share of a step: a time this close to a grid point lies on it
+TOLERANCE = 1e-9  # share of a step: a time this close to a grid point lies on it
 
 
 def resampled(data: PanelData, every: float | str, how: How) -> PanelData:
-    """Return the data on a grid; see `Panel.resample`."""
+    """Return the data at the points of a grid; see `Panel.resample`."""
     period = _period(every, data.time_unit)
     ways = _ways(data.schema, how)
     grid = _Grid(data, period)
@@ -39,7 +39,7 @@ def resampled(data: PanelData, every: float | str, how: How) -> PanelData:
 
 
 def _dates(known: Dates | None, grid: "_Grid") -> Dates | None:
-    """The clock time at the grid points, with the offset of the last row before each."""
+    """Return the dates of the grid points, each with the offset of the last row before it."""
     if known is None:
         return None
     offsets = None
@@ -52,24 +52,24 @@ def _period(every: float | str, unit: str | None) -> float:
     """Read a number, or text such as "0.5" or "500 ms", in the panel's unit."""
     match = re.fullmatch(r"\s*([-+.0-9eE]*[.0-9])\s*([^\s\d]*)\s*", str(every))
     try:
-        number, said = (float(match[1]), match[2]) if match else (math.nan, "")
+        number, given = (float(match[1]), match[2]) if match else (math.nan, "")
     except ValueError:
-        number, said = math.nan, ""
+        number, given = math.nan, ""
     if isinstance(every, bool) or not (math.isfinite(number) and number > 0):
         raise DataError(f"every must be a positive number, or text such as '1s'; got {every!r:.80}")
-    if said in ("", unit):
+    if given in ("", unit):
         return number
     if unit is None:
         raise DataError(
             f"every {every!r:.80}: the times have no unit; say the time unit when you read them, or give a number alone"
         )
-    if said not in UNITS or unit not in UNITS:
+    if given not in UNITS or unit not in UNITS:
         raise DataError(f"every={every!r:.80} cannot be turned into {unit!r:.80}; units are {', '.join(UNITS)}")
-    return number * UNITS[said] / UNITS[unit]
+    return number * UNITS[given] / UNITS[unit]
 
 
 def _ways(schema: Schema, how: How) -> dict[str, str]:
-    """Return how each column is aggregated; a way given for a column must fit it, else `last` is used."""
+    """Return the aggregation of each column; one that is named for it must fit its type, a common one need not."""
     named = {} if isinstance(how, str) else dict(how)
     for name, way in named.items():
         require_known(name, schema.names, "column in how")
@@ -82,7 +82,7 @@ def _ways(schema: Schema, how: How) -> dict[str, str]:
 
 
 class _Grid:
-    """Where each row of a panel falls on the grids of its records, which are stored one after another."""
+    """The grid points of all records, one record after another, and the point of each row."""
 
     def __init__(self, data: PanelData, period: float) -> None:
         times, lengths = data.times(), data.store.lengths
@@ -102,7 +102,7 @@ class _Grid:
                 f"a step every {period:g} makes {total:.2g} steps of {counted(width, 'column')}, too many for records "
                 f"of {len(times):,} in all; is the unit of `every` right?"
             )
-        places = np.ceil(places - NEAR * np.maximum(1, places)).astype(Index)
+        places = np.ceil(places - TOLERANCE * np.maximum(1, places)).astype(Index)
         self.lengths: npt.NDArray[np.int64] = places[before + lengths - 1] + 1
         self.starts = np.cumsum(self.lengths) - self.lengths
         self.slots = places + np.repeat(self.starts, lengths)
@@ -114,19 +114,19 @@ class _Grid:
     def aggregate(self, values: Array, kind: ColumnType, way: str) -> Array:
         """Return one value per grid point."""
         present = ~is_missing(values)
-        slots, seen = self.slots[present], values[present]
+        slots, known = self.slots[present], values[present]
         total = int(self.lengths.sum())
         result = all_missing(kind, total).array
         if way == "last":
-            result[slots] = seen  # the last of several values for one point wins
-            return self._carried(result)
+            result[slots] = known  # the last of several values for one point wins
+            return self._carry_forward(result)
         counts = np.bincount(slots, minlength=total)
-        sums = np.bincount(slots, weights=seen, minlength=total)
+        sums = np.bincount(slots, weights=known, minlength=total)
         some = counts > 0
         result[some] = sums[some] / counts[some] if way == "mean" else sums[some] > 0
         return result
 
-    def _carried(self, values: Array) -> Array:
+    def _carry_forward(self, values: Array) -> Array:
         """Fill each missing value with the last one before it in its record."""
         points = np.arange(len(values))
         last = np.maximum.accumulate(np.where(is_missing(values), -1, points))

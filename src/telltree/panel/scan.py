@@ -93,7 +93,7 @@ def _placed(files: Sequence[File], lengths: Sequence[int], rows: Rows, roles: Ro
         row = error.row - int(ends[number] - lengths[number])
         which = rows.ids[number] if rows.ids is not None else _id_at(rows.values[str(roles.id)], error.row)
         raise DataError(
-            f"{files[number].name}, row {row} (counted from 0): record {which!r} {error.what}, and scan takes rows as "
+            f"{files[number].name}, row {row} (counted from 0): record {which!r} {error.problem}, and scan takes rows as "
             "they stand; sort the files by id and time, or use read, which sorts them in memory"
         ) from None
 

@@ -1,4 +1,4 @@
-"""Wide tables, one row per record and one column per step -> the parts of a panel, and labels."""
+"""Wide tables, one row per record and one column per step -> the data of a panel, and labels."""
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
@@ -20,17 +20,17 @@ SERIES = "x1"  # the name of a table's only series, as in .ts files
 
 
 def wide_plan(roles: Roles, names: list[str]) -> dict[str, Use]:
-    """What to read of a wide table; the first column of one without a header may be the label."""
-    return _labelled(roles, names).plan(names)
+    """Return the uses of the columns of a wide table; without a header, the first column may be the label."""
+    return _guess_label(roles, names).plan(names)
 
 
 def read_wide(
     values: Mapping[str, Values], roles: Roles, options: Options, ids: Sequence[Any] | None = None
 ) -> tuple[PanelData, Array | None]:
-    """Make a series of each row's steps; missing values at its end do not count, so records may differ in length."""
+    """Make a series of the steps in each row; missing values at its end do not count, so lengths may differ."""
     if roles.time is not None:
         raise DataError("a wide table has no column of times; say how long a step is by period (--period)")
-    roles, values = _settled(roles, values)
+    roles, values = _with_guessed_label(roles, values)
     count = len(next(iter(values.values()), ()))
     rows = _records(values, roles, ids, count)
     y = None if roles.label is None else labels_of(values[roles.label], roles.label, rows, gaps=options.drop_unlabelled)
@@ -41,20 +41,20 @@ def read_wide(
     lengths = _lengths(list(series.values()), count)
     grouping = in_order(rows.ids, lengths, None)
     static = {name: _arranged(name, values[name], rows, options.declared(name)) for name in roles.static}
-    kept = {name: _ragged(column, lengths) for name, column in series.items()}
-    told = dataclasses.replace(roles, columns=None).told(options, [*kept, *static])
-    return assemble(InputColumns(kept, static), grouping, told), y
+    cut = {name: _cut(column, lengths) for name, column in series.items()}
+    options = dataclasses.replace(roles, columns=None).relevant(options, [*cut, *static])
+    return assemble(InputColumns(cut, static), grouping, options), y
 
 
-def _labelled(roles: Roles, names: Sequence[str]) -> Roles:
-    told = roles.label is not None or roles.id is not None or roles.columns is not None or roles.hidden
+def _guess_label(roles: Roles, names: Sequence[str]) -> Roles:
+    chosen = roles.label is not None or roles.id is not None or roles.columns is not None or roles.hidden
     bare = bool(names) and list(names) == placeholder_names(len(names))
-    return dataclasses.replace(roles, label=names[0]) if bare and not told else roles
+    return dataclasses.replace(roles, label=names[0]) if bare and not chosen else roles
 
 
-def _settled(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping[str, Values]]:
-    """Use the first column of a table without a header as the label, as in the UCR archive, if its values allow it."""
-    guess = _labelled(roles, list(values))
+def _with_guessed_label(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping[str, Values]]:
+    """Take the first column of a table without a header for the label, as in the UCR archive, if possible."""
+    guess = _guess_label(roles, list(values))
     if guess.label == roles.label or guess.label is None:
         return roles, values
     first = values[guess.label]
@@ -66,7 +66,7 @@ def _settled(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping
 
 
 def _records(values: Mapping[str, Values], roles: Roles, ids: Sequence[Any] | None, count: int) -> Grouping:
-    roles.plan(list(values))  # first refuse a role that names no column
+    roles.plan(list(values))  # first refuse roles that name no column
     if roles.id is None:
         return in_order(given_ids(ids, count), np.ones(count, np.int64), None)
     rows = by_id(values[roles.id], roles.id, None)
@@ -80,7 +80,7 @@ def _records(values: Mapping[str, Values], roles: Roles, ids: Sequence[Any] | No
 
 
 def _series(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the steps of each series: all, or one series for each stem if there are several (temp_0, flow_0, …)."""
+    """Return the steps of each series: one series, or one for each stem if there are several (temp_0, flow_0, …)."""
     stems = {name: stem_of(name) for name in names}
     others = [name for name, stem in stems.items() if stem is None]
     if not names:
@@ -112,7 +112,7 @@ def _arranged(name: str, values: Values, rows: Grouping, declared: Collection[st
 
 
 def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping, declared: Collection[str]) -> Encoded:
-    """Return all steps as one column in record order; all must be of one type."""
+    """Return the steps of a series as one column in record order; all must have one type."""
     columns = {step: _arranged(step, values[step], rows, declared) for step in steps}
     types = {found.type: step for step, found in columns.items() if not is_missing(found.array).all()}
     if len(types) > 1:
@@ -135,14 +135,14 @@ def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping,
 
 
 def _lengths(series: Sequence[Encoded], count: int) -> Array:
-    """Count the steps of each record, up to its last value in any series."""
-    there = np.zeros((count, len(series[0]) // max(count, 1)), np.bool_)
+    """Return the number of steps of each record, up to its last value in any series."""
+    present = np.zeros((count, len(series[0]) // max(count, 1)), np.bool_)
     for column in series:
-        there |= ~is_missing(column.array).reshape(there.shape)
-    return np.where(there.any(axis=1), there.shape[1] - np.argmax(there[:, ::-1], axis=1), 0)
+        present |= ~is_missing(column.array).reshape(present.shape)
+    return np.where(present.any(axis=1), present.shape[1] - np.argmax(present[:, ::-1], axis=1), 0)
 
 
-def _ragged(column: Encoded, lengths: Array) -> Encoded:
+def _cut(column: Encoded, lengths: Array) -> Encoded:
     steps = np.arange(len(column) // max(len(lengths), 1))
     inside = (steps < lengths[:, None]).reshape(-1)
     return column if inside.all() else dataclasses.replace(column, array=column.array[inside])

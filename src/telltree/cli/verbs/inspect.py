@@ -98,9 +98,9 @@ def _values(panel: "Panel", name: str) -> Any:
 
 
 def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
-    from telltree.panel.column_checks import remedies, told_leaks
+    from telltree.panel.column_checks import leaks_text, remedies
     from telltree.panel.dates import duration_text
-    from telltree.panel.labels import told_singles
+    from telltree.panel.labels import single_record_warning
 
     steps = found["steps"]
 
@@ -132,8 +132,8 @@ def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     lines += ["", table(("column", "type", "kind", *words, "missing", "values", "left out because"), rows)]
     left_out = {c["name"]: c["left_out"] for c in found["columns"] if c["left_out"]}
     leaking = {c["name"]: c["leak"] for c in found["columns"] if c["leak"]}
-    singles = None if found["labels"] is None else told_singles(found["labels"].values())
-    warned = [f"warning: {told}" for told in (singles, told_leaks(leaking) if leaking else None) if told is not None]
+    singles = None if found["labels"] is None else single_record_warning(found["labels"].values())
+    warned = [f"warning: {told}" for told in (singles, leaks_text(leaking) if leaking else None) if told is not None]
     notes = [*warned, *remedies(left_out), *(f"note: {note}" for note in found["notes"])]
     lines += ["", *notes] if notes else []
     return "\n".join(lines)
