@@ -48,7 +48,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Grouping:
-    """Records in order; `order` lists the rows of the input record by record, None if they already are in that order."""
+    """Records in order; `order` lists the rows of the input by record, None if they already are in that order."""
 
     ids: Array
     lengths: npt.NDArray[np.int64]

@@ -193,7 +193,7 @@ class ReadArguments:
         return replace(self, every=str(every), how=how if isinstance(how, str) else tuple(sorted(how.items())))
 
     def of(self, columns: Container[str]) -> "ReadArguments":
-        """Return the arguments for reading these columns alone: others may be absent, and are not resampled."""
+        """Return the arguments for these columns alone: others may be absent, and are not resampled."""
         if isinstance(self.how, str):
             return self
         kept = tuple((name, way) for name, way in self.how if name in columns)
@@ -216,8 +216,9 @@ class ReadArguments:
         if self.every is None or learnt is None or _equal_steps(learnt, found):
             return
         raise DataError(
-            f"the tree learnt from records that were resampled to {_step_text(learnt)}, but these have {_step_text(found)}; "
-            f"read them with every={self.every!r}, or hand in panel.resample({self.every!r})"
+            f"the tree learnt from records that were resampled to {_step_text(learnt)}, "
+            f"but these have {_step_text(found)}; read them with every={self.every!r}, "
+            f"or hand in panel.resample({self.every!r})"
         )
 
 

@@ -172,7 +172,7 @@ def match_labels(
 
 
 def _find_columns(names: list[str], id: str | None, label: str | None) -> dict[str, Use]:  # noqa: A002 - as in read
-    """Return the columns of ids and labels: as given, else by their usual names, else the first and the only other one."""
+    """Return the columns of ids and labels: as given, else with usual names, else the first and the only other."""
     key = next((name for name in (id, "id") if name in names), names[0])
     others = [name for name in names if name != key]
     if label is None:
