@@ -17,9 +17,9 @@ from telltree.grammar import Grammar, parser
 from telltree.grammar.parser import MOST_PARTS as MOST_GRAMMAR_PARTS
 from telltree.grammar.parser import has_more_parts, room_for
 from telltree.logic import Expression, operator_named
-from telltree.models import document
-from telltree.models.decode import LONG_GRAMMAR
+from telltree.models import parse_document
 from telltree.models.document import MOST_PARTS
+from telltree.models.read_model import LONG_GRAMMAR
 from telltree.panel import Column, Schema
 from telltree.tree.pruning_path import PruningPath
 from telltree.tree.tree import Node, RunnerUp
@@ -277,7 +277,7 @@ def test_a_model_has_columns_of_very_many_levels(tmp_path):
 
 def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
     model = load(GOLDEN)
-    monkeypatch.setattr(document, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(parse_document, "MOST_COLUMNS", 3)
     with pytest.raises(ModelFormatError, match=r"cannot be saved, since it could not be loaded: .* it has 4 columns"):
         model.save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())

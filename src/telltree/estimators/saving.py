@@ -22,7 +22,7 @@ def save(
     overwrite: bool = False,
 ) -> None:
     """Write a fitted classifier to a file, whole or not at all."""
-    from telltree.models.encode import encode
+    from telltree.models.write_model import encode
 
     target = Path(path)
     if target.is_dir() or (would_replace(target) and not overwrite):

@@ -20,15 +20,15 @@ class ExportTarget(NamedTuple):
 
 
 TARGETS: Mapping[str, ExportTarget] = {
-    "text": ExportTarget("notations", "formula_text", "formulas that telltree reads"),
-    "latex": ExportTarget("notations", "latex", "formulas for papers"),
-    "dot": ExportTarget("notations", "dot", "a picture, for Graphviz"),
-    "json": ExportTarget("tables", "json_rules", "a table of rules"),
-    "csv": ExportTarget("tables", "csv_table", "the same"),
-    "markdown": ExportTarget("tables", "markdown_table", "the same"),
-    "stl": ExportTarget("stl", "stl", "signal temporal logic, for rtamt"),
-    "python": ExportTarget("python_module", "python_module", "a module that needs nothing but Python", takes=("time",)),
-    "sql": ExportTarget("sql", "sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),
+    "text": ExportTarget("export_text", "formula_text", "formulas that telltree reads"),
+    "latex": ExportTarget("export_text", "latex", "formulas for papers"),
+    "dot": ExportTarget("export_text", "dot", "a picture, for Graphviz"),
+    "json": ExportTarget("export_text", "json_rules", "a table of rules"),
+    "csv": ExportTarget("export_text", "csv_table", "the same"),
+    "markdown": ExportTarget("export_text", "markdown_table", "the same"),
+    "stl": ExportTarget("export_stl", "stl", "signal temporal logic, for rtamt"),
+    "python": ExportTarget("export_python", "python_module", "a module that needs nothing but Python", takes=("time",)),
+    "sql": ExportTarget("export_sql", "sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),
 }
 
 
@@ -59,7 +59,7 @@ def export_model(
 
     What a target cannot say, such as a user function in SQL, is a SettingsError.
     """
-    from telltree.models.exported import Exported
+    from telltree.models.export_common import Exported
 
     if to not in TARGETS:
         raise SettingsError(f"cannot export to {to!r}; the targets are {', '.join(TARGETS)}")

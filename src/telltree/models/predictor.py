@@ -12,17 +12,8 @@ from telltree.grammar.grammar import expression_of
 from telltree.grammar.parser import parse_expression, quick_formula
 from telltree.grammar.syntax_tree import Source
 from telltree.logic import UserFunction
-from telltree.models.document import (
-    Branch,
-    ColumnEntry,
-    CommonEntry,
-    Document,
-    FunctionEntry,
-    HowReadEntry,
-    LeafEntry,
-    read_file,
-    read_tree,
-)
+from telltree.models.document import Branch, ColumnEntry, CommonEntry, Document, FunctionEntry, HowReadEntry, LeafEntry
+from telltree.models.parse_document import read_file, read_tree
 from telltree.panel import Column, Schema
 from telltree.panel.dates import NamedStep, StepLength
 from telltree.panel.input_options import ReadArguments

@@ -1,6 +1,7 @@
 """Bytes to model. Anything wrong with them is a ModelFormatError."""
 
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,10 +34,9 @@ from telltree.models.document import (
     SearchEntry,
     Settings,
     TrainingEntry,
-    read_document,
-    read_tree,
 )
 from telltree.models.model import ForestModel, ForgottenCriterion, ForgottenSearch, Model
+from telltree.models.parse_document import read_document, read_file, read_tree
 from telltree.models.predictor import (
     DAMAGED,
     FormulaReader,
@@ -65,6 +65,28 @@ LONG_GRAMMAR = 20_000
 _GROWTHS: dict[str, type[Growth]] = {"Greedy": Greedy, "Optimal": Optimal, "LookAhead": LookAhead}
 _QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
+
+
+def load_model(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model:
+    """The content of a model file; errors name the file."""
+    content = read_file(path)
+    with _naming(path):
+        return decode(content, functions)
+
+
+def load_any(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model | ForestModel:
+    """The same of a file that may hold a forest."""
+    content = read_file(path)
+    with _naming(path):
+        return decode_any(content, functions)
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except ModelFormatError as error:
+        raise type(error)(f"{os.fspath(path)!r}: {error}") from error
 
 
 @collecting_later()

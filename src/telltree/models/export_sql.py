@@ -13,68 +13,12 @@ from typing import Any, TypeAlias
 
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type
+from telltree.logic import operators as op
 from telltree.logic.expression import all_spelt_out, spelt_out
 from telltree.logic.meaning import BEHIND, Joins
-from telltree.logic.operators import (
-    ABS,
-    AND,
-    BEFORE,
-    BEFORE_WITHIN,
-    CHANGE,
-    COUNT,
-    DIFFERENCE,
-    DISTANCE,
-    ELAPSED,
-    EPISODES,
-    EQUAL,
-    EVENTUALLY,
-    EVENTUALLY_WITHIN,
-    FALL,
-    FIRST,
-    GLOBALLY,
-    GLOBALLY_WITHIN,
-    GONE,
-    GREATER,
-    GREATER_EQUAL,
-    HISTORICALLY,
-    HISTORICALLY_WITHIN,
-    IMPLIES,
-    LAST,
-    LATEST,
-    LEFT,
-    LENGTH,
-    LESS,
-    LESS_EQUAL,
-    LONGEST,
-    MAX,
-    MAX_WITHIN,
-    MEAN,
-    MEAN_WITHIN,
-    MIN,
-    MIN_WITHIN,
-    MISSING,
-    NEXT,
-    NOT,
-    ONCE,
-    ONCE_WITHIN,
-    OR,
-    PREVIOUS,
-    RISE,
-    SIGN,
-    SINCE,
-    SLOPE,
-    SPREAD,
-    SPREAD_WITHIN,
-    TOTAL,
-    UNLESS,
-    UNTIL,
-    WHEN_MAX,
-    WHEN_MIN,
-    Cells,
-    Operator,
-)
+from telltree.logic.operators import Cells, Operator
 from telltree.logic.shapelet import DECIMALS
-from telltree.models.exported import Chosen, Exported, Refused, common_levels, is_never_missing, unsayable
+from telltree.models.export_common import Chosen, Exported, Refused, common_levels, is_never_missing, unsayable
 from telltree.panel import Column, ColumnType, Schema
 from telltree.panel.names_and_missing import level_name, says_missing
 from telltree.tree.tree import Tree
@@ -449,23 +393,23 @@ def _slope(steps: _Steps, e: Expression) -> str:
     x = steps.number(e.args[0])
     known = f"CASE WHEN {x} IS NOT NULL THEN {{}} END"
     first, second = (f"SUM({known.format(power)}) OVER whole" for power in ("step - 1", "(step - 1) * (step - 1)"))
-    part = Expression(NOT, (e,))  # no formula has the like: names for what is worked out on the way
+    part = Expression(op.NOT, (e,))  # no formula has the like: names for what is worked out on the way
     width = steps.named(part, f"COUNT({x}) OVER whole * {second} - {first} * {first}")
-    weight = steps.named(Expression(AND, (e, e)), f"COUNT({x}) OVER whole * (step - 1) - {first}")
+    weight = steps.named(Expression(op.AND, (e, e)), f"COUNT({x}) OVER whole * (step - 1) - {first}")
     slope = (
         f"CASE WHEN MAX(ABS({x})) OVER whole >= {_INFINITY} THEN NULL WHEN {width} = 0 THEN 0e0 "
         f"ELSE SUM(CAST({weight} AS DOUBLE) * {x}) OVER whole / {width} END"
     )
-    return f"({_number_or_null(steps.known_as(e, Expression(NOT, (part,)), slope))})"
+    return f"({_number_or_null(steps.known_as(e, Expression(op.NOT, (part,)), slope))})"
 
 
 def _end(which: str) -> _Said:
     """The first (MIN) or last (MAX) value that there is."""
 
     def said(steps: _Steps, e: Expression) -> str:
-        x, place = steps.number(e.args[0]), Expression(NOT, (e,))
+        x, place = steps.number(e.args[0]), Expression(op.NOT, (e,))
         end = steps.named(place, f"{which}(CASE WHEN {x} IS NOT NULL THEN step END) OVER whole")
-        return steps.known_as(e, Expression(NOT, (place,)), f"MAX(CASE WHEN step = {end} THEN {x} END) OVER whole")
+        return steps.known_as(e, Expression(op.NOT, (place,)), f"MAX(CASE WHEN step = {end} THEN {x} END) OVER whole")
 
     return said
 
@@ -474,9 +418,9 @@ def _when(extreme: Operator) -> _Said:
     """The time of the first step at which a signal is at its extreme."""
 
     def said(steps: _Steps, e: Expression) -> str:
-        x, best, elapsed = steps.number(e.args[0]), Expression(extreme, e.args), Expression(ELAPSED)
+        x, best, elapsed = steps.number(e.args[0]), Expression(extreme, e.args), Expression(op.ELAPSED)
         time = f"MIN(CASE WHEN {x} = {steps.number(best)} THEN {steps.number(elapsed)} END) OVER whole"
-        return steps.known_as(e, Expression(AND, (best, elapsed)), time)
+        return steps.known_as(e, Expression(op.AND, (best, elapsed)), time)
 
     return said
 
@@ -489,11 +433,11 @@ def _distance(steps: _Steps, e: Expression) -> str:
         raise unsayable(e, f"SQL, where a shape has at most {LONGEST_SHAPE} steps")
     x, over = steps.number(signal), f"OVER {_back(last)}"
     # Names for what is worked out on the way; no formula has the like.
-    low, high = (Expression(side, (Expression(Number(-len(pattern))), signal)) for side in (AND, OR))
-    total, square, alike = Expression(NOT, (low,)), Expression(NOT, (high,)), Expression(AND, (high, shape))
+    low, high = (Expression(side, (Expression(Number(-len(pattern))), signal)) for side in (op.AND, op.OR))
+    total, square, alike = Expression(op.NOT, (low,)), Expression(op.NOT, (high,)), Expression(op.AND, (high, shape))
     least, most = steps.named(low, _least(x, over)), steps.named(high, _greatest(x, over))
     values = [
-        steps.named(Expression(AND, (Expression(Number(float(back))), signal)), f"LAG({x}, {back}) {_BEFORE}")
+        steps.named(Expression(op.AND, (Expression(Number(float(back))), signal)), f"LAG({x}, {back}) {_BEFORE}")
         for back in range(last, -1, -1)
     ]
     shares = [f"({value} - {least}) / ({most} - {least})" for value in values]
@@ -508,7 +452,7 @@ def _distance(steps: _Steps, e: Expression) -> str:
         f"WHEN {most} = {least} THEN CASE WHEN ABS({most}) < {_INFINITY} THEN 1e0 END "
         f"ELSE ROUND(SQRT(CASE WHEN {apart} > 0 THEN {apart} ELSE 0e0 END), {DECIMALS}) END"
     )
-    return steps.known_as(e, Expression(AND, (total, alike)), found)
+    return steps.known_as(e, Expression(op.AND, (total, alike)), found)
 
 
 def _back(steps: int) -> str:
@@ -519,10 +463,10 @@ def _back(steps: int) -> str:
 def _latest(steps: _Steps, e: Expression) -> str:
     """Steps are grouped by the last one at which the condition held, whose value goes for all of them."""
     x, holds = steps.number(e.args[0]), steps.condition(e.args[1])
-    last = Expression(NOT, (e,))  # no formula has the like: a name for what is worked out on the way
+    last = Expression(op.NOT, (e,))  # no formula has the like: a name for what is worked out on the way
     event = steps.named(last, f"MAX(CASE WHEN {holds} THEN step END) OVER behind")
     value = f"MAX(CASE WHEN step = {event} THEN {x} END) OVER (PARTITION BY record, {event})"
-    return steps.known_as(e, Expression(NOT, (last,)), value)
+    return steps.known_as(e, Expression(op.NOT, (last,)), value)
 
 
 def _until(weak: bool) -> _Said:
@@ -548,8 +492,8 @@ def _since(steps: _Steps, e: Expression) -> str:
 def _longest(steps: _Steps, e: Expression) -> str:
     """Runs are numbered by the steps at which it does not hold, and what holds in each is counted."""
     holds = steps.condition(e.args[0])
-    run = Expression(NOT, (e,))  # no formula has the like: a name for what is worked out on the way
-    held, most = Expression(NOT, (run,)), Expression(NOT, (Expression(NOT, (run,)),))
+    run = Expression(op.NOT, (e,))  # no formula has the like: a name for what is worked out on the way
+    held, most = Expression(op.NOT, (run,)), Expression(op.NOT, (Expression(op.NOT, (run,)),))
     number = steps.named(run, f"SUM({_bit(f'NOT {holds}')}) OVER behind")
     length = steps.named(held, f"SUM({_bit(holds)}) OVER (PARTITION BY record, {number})")
     return steps.known_as(e, most, f"MAX({length}) OVER whole")
@@ -565,59 +509,61 @@ def _left(steps: _Steps, e: Expression) -> str:
 
 SQL: Cells[_Said | Refused] = Cells(
     "SQL",
-    "models/sql.py",
+    "models/export_sql.py",
     {
-        NOT: _joins("(NOT {})"),
-        AND: _joins("({} AND {})"),
-        OR: _joins("({} OR {})"),
-        IMPLIES: _joins("(NOT {} OR {})"),
-        EVENTUALLY: _looks("MAX({}) OVER ahead"),
-        GLOBALLY: _looks("MIN({}) OVER ahead"),
-        COUNT: lambda steps, e: steps.over_time(e, "SUM({}) OVER whole"),
-        LESS: _compares,
-        LESS_EQUAL: _compares,
-        GREATER: _compares,
-        GREATER_EQUAL: _compares,
-        EQUAL: _compares,
-        MISSING: lambda steps, e: steps.missing(e),
-        ABS: _absolute,
-        DIFFERENCE: _difference,
-        SIGN: _sign,
-        CHANGE: _change,
-        GONE: _gone,
-        LEFT: _left,
-        LENGTH: lambda steps, e: steps.named(e, _COUNT),
-        EVENTUALLY_WITHIN: _within("MAX"),
-        GLOBALLY_WITHIN: _within("MIN"),
-        NEXT: _within("MAX"),
-        PREVIOUS: _within("MAX"),
-        ONCE: _looks("MAX({}) OVER behind"),
-        HISTORICALLY: _looks("MIN({}) OVER behind"),
-        ONCE_WITHIN: _within("MAX"),
-        HISTORICALLY_WITHIN: _within("MIN"),
-        UNTIL: _until(weak=False),
-        UNLESS: _until(weak=True),
-        SINCE: _since,
-        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))),
-        EPISODES: lambda steps, e: steps.number(spelt_out(e)),
-        MEAN_WITHIN: _over_window(_mean),
-        MIN_WITHIN: _over_window(_least),
-        MAX_WITHIN: _over_window(_greatest),
-        SPREAD_WITHIN: _over_window(_spread),
-        TOTAL: _total,
-        LATEST: _latest,
-        MEAN: _of_record(_mean),
-        MIN: _of_record(_least),
-        MAX: _of_record(_greatest),
-        SPREAD: _of_record(_spread),
-        SLOPE: _slope,
-        FIRST: _end("MIN"),
-        LAST: _end("MAX"),
-        WHEN_MIN: _when(MIN),
-        WHEN_MAX: _when(MAX),
-        DISTANCE: _distance,
-        LONGEST: _longest,
-        ELAPSED: lambda steps, e: steps.elapsed(e),
+        op.NOT: _joins("(NOT {})"),
+        op.AND: _joins("({} AND {})"),
+        op.OR: _joins("({} OR {})"),
+        op.IMPLIES: _joins("(NOT {} OR {})"),
+        op.EVENTUALLY: _looks("MAX({}) OVER ahead"),
+        op.GLOBALLY: _looks("MIN({}) OVER ahead"),
+        op.COUNT: lambda steps, e: steps.over_time(e, "SUM({}) OVER whole"),
+        op.LESS: _compares,
+        op.LESS_EQUAL: _compares,
+        op.GREATER: _compares,
+        op.GREATER_EQUAL: _compares,
+        op.EQUAL: _compares,
+        op.MISSING: lambda steps, e: steps.missing(e),
+        op.ABS: _absolute,
+        op.DIFFERENCE: _difference,
+        op.SIGN: _sign,
+        op.CHANGE: _change,
+        op.GONE: _gone,
+        op.LEFT: _left,
+        op.LENGTH: lambda steps, e: steps.named(e, _COUNT),
+        op.EVENTUALLY_WITHIN: _within("MAX"),
+        op.GLOBALLY_WITHIN: _within("MIN"),
+        op.NEXT: _within("MAX"),
+        op.PREVIOUS: _within("MAX"),
+        op.ONCE: _looks("MAX({}) OVER behind"),
+        op.HISTORICALLY: _looks("MIN({}) OVER behind"),
+        op.ONCE_WITHIN: _within("MAX"),
+        op.HISTORICALLY_WITHIN: _within("MIN"),
+        op.UNTIL: _until(weak=False),
+        op.UNLESS: _until(weak=True),
+        op.SINCE: _since,
+        **dict.fromkeys(
+            (op.RISE, op.FALL, op.BEFORE, op.BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))
+        ),
+        op.EPISODES: lambda steps, e: steps.number(spelt_out(e)),
+        op.MEAN_WITHIN: _over_window(_mean),
+        op.MIN_WITHIN: _over_window(_least),
+        op.MAX_WITHIN: _over_window(_greatest),
+        op.SPREAD_WITHIN: _over_window(_spread),
+        op.TOTAL: _total,
+        op.LATEST: _latest,
+        op.MEAN: _of_record(_mean),
+        op.MIN: _of_record(_least),
+        op.MAX: _of_record(_greatest),
+        op.SPREAD: _of_record(_spread),
+        op.SLOPE: _slope,
+        op.FIRST: _end("MIN"),
+        op.LAST: _end("MAX"),
+        op.WHEN_MIN: _when(op.MIN),
+        op.WHEN_MAX: _when(op.MAX),
+        op.DISTANCE: _distance,
+        op.LONGEST: _longest,
+        op.ELAPSED: lambda steps, e: steps.elapsed(e),
     },
 )
 """A condition, or a number that is NULL where it is missing."""

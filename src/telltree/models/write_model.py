@@ -12,18 +12,9 @@ from telltree.engine import Formula
 from telltree.errors import ModelFormatError
 from telltree.grammar import Grammar
 from telltree.logic import UserFunction
-from telltree.models.document import (
-    FOREST,
-    FORMAT,
-    MOST_BYTES,
-    MOST_PARTS,
-    VERSION,
-    Document,
-    ForestDocument,
-    bounded,
-    checked,
-)
+from telltree.models.document import FOREST, FORMAT, MOST_PARTS, VERSION, Document, ForestDocument
 from telltree.models.model import Common, ForestModel, Model
+from telltree.models.parse_document import MOST_BYTES, bounded, checked
 from telltree.panel import Column, Schema
 from telltree.panel.dates import StepLength, time_column_of
 from telltree.panel.input_options import ReadArguments, joint_reading

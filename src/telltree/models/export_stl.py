@@ -9,68 +9,11 @@ from itertools import count
 from typing import TypeAlias
 
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
+from telltree.logic import operators as op
 from telltree.logic.expression import spelt_out
-from telltree.logic.operators import (
-    ABS,
-    AND,
-    BEFORE,
-    BEFORE_WITHIN,
-    CHANGE,
-    COMPARISONS,
-    COUNT,
-    DIFFERENCE,
-    DISTANCE,
-    ELAPSED,
-    EPISODES,
-    EQUAL,
-    EVENTUALLY,
-    EVENTUALLY_WITHIN,
-    FALL,
-    FIRST,
-    GLOBALLY,
-    GLOBALLY_WITHIN,
-    GONE,
-    GREATER,
-    GREATER_EQUAL,
-    HISTORICALLY,
-    HISTORICALLY_WITHIN,
-    IMPLIES,
-    LAST,
-    LATEST,
-    LEFT,
-    LENGTH,
-    LESS,
-    LESS_EQUAL,
-    LONGEST,
-    MAX,
-    MAX_WITHIN,
-    MEAN,
-    MEAN_WITHIN,
-    MIN,
-    MIN_WITHIN,
-    MISSING,
-    NEXT,
-    NOT,
-    ONCE,
-    ONCE_WITHIN,
-    OR,
-    PREVIOUS,
-    RISE,
-    SIGN,
-    SINCE,
-    SLOPE,
-    SPREAD,
-    SPREAD_WITHIN,
-    TOTAL,
-    UNLESS,
-    UNTIL,
-    WHEN_MAX,
-    WHEN_MIN,
-    Cells,
-    Operator,
-)
+from telltree.logic.operators import Cells, Operator
 from telltree.logic.types import number_text
-from telltree.models.exported import Exported, Refused, common_levels, is_never_missing, unsayable
+from telltree.models.export_common import Exported, Refused, common_levels, is_never_missing, unsayable
 from telltree.panel import ColumnType, Schema
 from telltree.panel.dates import StepLength
 from telltree.text import counted
@@ -84,7 +27,13 @@ _WORDS = frozenset({
 _INFINITY, _LARGE = "1e300", "1e299"  # a number stands for infinity, since infinity minus infinity is undefined
 FARTHEST = 2**31 - 1  # steps that a window can look ahead
 _MOST_SIGNS = 4  # in one comparison
-_GIVEN = (GONE, ELAPSED, LEFT, LENGTH, CHANGE)  # STL cannot make these numbers, and takes them as input signals
+_GIVEN = (
+    op.GONE,
+    op.ELAPSED,
+    op.LEFT,
+    op.LENGTH,
+    op.CHANGE,
+)  # STL cannot make these numbers, and takes them as input signals
 _HEAD = """\
 // A model of telltree as signal temporal logic, for rtamt's discrete-time monitors. A record is of a category if the
 // robustness at its first step is above 0, and is not if it is below; 0 says that it lies on a threshold.
@@ -155,16 +104,18 @@ class _StlWriter:
             if self.step is None
             else f"time in {json.dumps(unit) if unit else 'the unit of the data'}"
         )
-        if signal.head is CHANGE:
+        if signal.head is op.CHANGE:
             back, operand = counted(int(signal.parameter("k")), "step"), signal.args[0]
             of = json.dumps(operand.head.name) if isinstance(operand.head, Attribute) else _in_one_line(operand)
             return f"the value of {of} minus that {back} earlier, or at the first step where there are fewer"
-        if signal.head is GONE:
+        if signal.head is op.GONE:
             whole = "steps after the first" if even else "time"
             return f"the share of the record's {whole} that has passed, 1 at its last step"
-        if signal.head is LENGTH:
+        if signal.head is op.LENGTH:
             return "the number of steps of the record"
-        return f"the {time} {'since the first step' if signal.head is ELAPSED else 'until the last step'} of the record"
+        return (
+            f"the {time} {'since the first step' if signal.head is op.ELAPSED else 'until the last step'} of the record"
+        )
 
     def _may_miss(self, source: Source) -> bool:
         if isinstance(source, Expression):
@@ -195,13 +146,13 @@ class _StlWriter:
         """A Boolean expression."""
         if isinstance(e.head, Attribute):
             return f"({self._signal(e.head.name)} > 0.5)"
-        if e.head in COMPARISONS and e.type is Type.BOOLEAN:
+        if e.head in op.COMPARISONS and e.type is Type.BOOLEAN:
             raise Refused(_NO_COUNTS).error(e, "STL")
-        signals = () if e.head is MISSING and is_never_missing(e.args[0]) else _signals(e)
+        signals = () if e.head is op.MISSING and is_never_missing(e.args[0]) else _signals(e)
         for signal in signals:  # also of what is only asked whether it is missing
             if isinstance(signal.head, UserFunction):
                 raise unsayable(signal, "STL")
-            if isinstance(signal.head, Operator) and signal.head is not SIGN:
+            if isinstance(signal.head, Operator) and signal.head is not op.SIGN:
                 _cell(signal)
         return _cell(e)(self, e)
 
@@ -231,7 +182,7 @@ class _StlWriter:
 
     def _comparison(self, e: Expression) -> str:
         """A comparison of real vectors; false where an operand is missing, or is infinity minus infinity."""
-        if len({part for part in _parts(e) if part.head is SIGN}) > _MOST_SIGNS:
+        if len({part for part in _parts(e) if part.head is op.SIGN}) > _MOST_SIGNS:
             raise unsayable(e, f"STL, where each sign takes four times the text; it has more than {_MOST_SIGNS}")
         parts = [f"({self._signal(source, asks=True)} < 0.5)" for source in _sources(e) if self._may_miss(source)]
         return _joined("and", [*parts, *self._guards(e), self._cases(e)])
@@ -241,7 +192,7 @@ class _StlWriter:
         found: dict[str, None] = {}
         for part in _parts(e):
             operands = [_without_signs(arg) for arg in part.args]
-            if part.head is DIFFERENCE and all(any(map(self._may_miss, _sources(arg))) for arg in operands):
+            if part.head is op.DIFFERENCE and all(any(map(self._may_miss, _sources(arg))) for arg in operands):
                 left, right = map(self.number, operands)
                 found[f"not(({left} > {_LARGE}) and ({right} > {_LARGE}))"] = None
                 found[f"not(({left} < -{_LARGE}) and ({right} < -{_LARGE}))"] = None
@@ -249,14 +200,14 @@ class _StlWriter:
 
     def _cases(self, e: Expression) -> str:
         """STL has no sign function: the cases 1, −1 and 0 are written out."""
-        inner = next((part for part in _parts(e) if part.head is SIGN), None)
+        inner = next((part for part in _parts(e) if part.head is op.SIGN), None)
         if inner is None:
             left, right = (self.number(arg) for arg in e.args)
             assert isinstance(e.head, Operator)
-            return f"({left} {'==' if e.head is EQUAL else e.head.name} {right})"
+            return f"({left} {'==' if e.head is op.EQUAL else e.head.name} {right})"
         zero = Expression(Number(0.0))
-        above, below = (Expression(head, (inner.args[0], zero)) for head in (GREATER, LESS))
-        neither = [Expression(NOT, (side,)) for side in (above, below)]
+        above, below = (Expression(head, (inner.args[0], zero)) for head in (op.GREATER, op.LESS))
+        neither = [Expression(op.NOT, (side,)) for side in (above, below)]
         cases = [
             _joined("and", [*(self._bare(side) for side in sides), self._cases(_replaced(e, inner, value))])
             for sides, value in (([above], 1.0), ([below], -1.0), (neither, 0.0))
@@ -264,7 +215,7 @@ class _StlWriter:
         return _joined("or", cases)
 
     def _bare(self, e: Expression) -> str:
-        return f"not({self._cases(e.args[0])})" if e.head is NOT else self._cases(e)
+        return f"not({self._cases(e.args[0])})" if e.head is op.NOT else self._cases(e)
 
     def given(self, e: Expression) -> str:
         """A signal that whoever monitors makes."""
@@ -308,7 +259,7 @@ def _in_one_line(e: Expression) -> str:
 
 def _without_signs(e: Expression) -> Expression:
     """The expression with a number in place of each sign; it is infinite in the same cases."""
-    if e.head is SIGN:
+    if e.head is op.SIGN:
         return Expression(Number(0.0))
     return e if e.head in _GIVEN else Expression(e.head, tuple(_without_signs(arg) for arg in e.args))
 
@@ -345,43 +296,54 @@ def _compares(writer: _StlWriter, e: Expression) -> str:
 
 STL: Cells[_Said | Refused] = Cells(
     "STL",
-    "models/stl.py",
+    "models/export_stl.py",
     {
-        NOT: _joins("not({})"),
-        AND: _joins("({} and {})"),
-        OR: _joins("({} or {})"),
-        IMPLIES: _joins("({} implies {})"),
-        EVENTUALLY: _joins("eventually({})"),
-        GLOBALLY: _joins("always({})"),
-        LESS: _compares,
-        LESS_EQUAL: _compares,
-        GREATER: _compares,
-        GREATER_EQUAL: _compares,
-        EQUAL: _compares,
-        MISSING: lambda writer, e: writer.gap(e.args[0]),
-        ABS: lambda writer, e: f"abs({writer.number(e.args[0])})",
-        DIFFERENCE: lambda writer, e: f"({writer.number(e.args[0])} - {writer.number(e.args[1])})",
-        SIGN: Refused("where signs are told by cases, and of comparisons alone"),
-        COUNT: Refused(_NO_COUNTS),
+        op.NOT: _joins("not({})"),
+        op.AND: _joins("({} and {})"),
+        op.OR: _joins("({} or {})"),
+        op.IMPLIES: _joins("({} implies {})"),
+        op.EVENTUALLY: _joins("eventually({})"),
+        op.GLOBALLY: _joins("always({})"),
+        op.LESS: _compares,
+        op.LESS_EQUAL: _compares,
+        op.GREATER: _compares,
+        op.GREATER_EQUAL: _compares,
+        op.EQUAL: _compares,
+        op.MISSING: lambda writer, e: writer.gap(e.args[0]),
+        op.ABS: lambda writer, e: f"abs({writer.number(e.args[0])})",
+        op.DIFFERENCE: lambda writer, e: f"({writer.number(e.args[0])} - {writer.number(e.args[1])})",
+        op.SIGN: Refused("where signs are told by cases, and of comparisons alone"),
+        op.COUNT: Refused(_NO_COUNTS),
         **dict.fromkeys(_GIVEN, lambda writer, e: writer.given(e)),
-        EVENTUALLY_WITHIN: _within("eventually"),
-        GLOBALLY_WITHIN: _within("always"),
-        NEXT: _joins("eventually[1:1]({})"),
-        PREVIOUS: _joins("once[1:1]({})"),
-        ONCE: _joins("once({})"),
-        HISTORICALLY: _joins("historically({})"),
-        ONCE_WITHIN: _within("once"),
-        HISTORICALLY_WITHIN: _within("historically"),
-        UNTIL: _joins("({} until {})"),
-        UNLESS: lambda writer, e: "(always({0}) or ({0} until {1}))".format(*map(writer.truth, e.operands)),
-        SINCE: _joins("({} since {})"),
-        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda writer, e: writer.truth(spelt_out(e))),
-        EPISODES: Refused(_NO_COUNTS),
-        LONGEST: Refused(_NO_COUNTS),
+        op.EVENTUALLY_WITHIN: _within("eventually"),
+        op.GLOBALLY_WITHIN: _within("always"),
+        op.NEXT: _joins("eventually[1:1]({})"),
+        op.PREVIOUS: _joins("once[1:1]({})"),
+        op.ONCE: _joins("once({})"),
+        op.HISTORICALLY: _joins("historically({})"),
+        op.ONCE_WITHIN: _within("once"),
+        op.HISTORICALLY_WITHIN: _within("historically"),
+        op.UNTIL: _joins("({} until {})"),
+        op.UNLESS: lambda writer, e: "(always({0}) or ({0} until {1}))".format(*map(writer.truth, e.operands)),
+        op.SINCE: _joins("({} since {})"),
+        **dict.fromkeys((op.RISE, op.FALL, op.BEFORE, op.BEFORE_WITHIN), lambda writer, e: writer.truth(spelt_out(e))),
+        op.EPISODES: Refused(_NO_COUNTS),
+        op.LONGEST: Refused(_NO_COUNTS),
         **dict.fromkeys(
             (
-                *(MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST),
-                *(MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX, DISTANCE),
+                *(op.MEAN_WITHIN, op.MIN_WITHIN, op.MAX_WITHIN, op.SPREAD_WITHIN, op.TOTAL, op.LATEST),
+                *(
+                    op.MEAN,
+                    op.MIN,
+                    op.MAX,
+                    op.SPREAD,
+                    op.SLOPE,
+                    op.FIRST,
+                    op.LAST,
+                    op.WHEN_MIN,
+                    op.WHEN_MAX,
+                    op.DISTANCE,
+                ),
             ),
             Refused("which makes no numbers of those at several steps"),
         ),
