@@ -1,4 +1,4 @@
-"""A Python module that needs only the standard library."""
+"""Export to a Python module that needs only the standard library."""
 
 import ast
 import math
@@ -17,7 +17,7 @@ from telltree.panel.names_and_missing import level_name, says_missing
 from telltree.tree.tree import Leaf, Node
 
 _CLOCKS = {op.ELAPSED, op.LEFT, op.GONE, op.WHEN_MAX, op.WHEN_MIN}
-"""Operators that read the times of a record whose steps differ in length."""
+"""Operators that read the times of records whose steps differ in length."""
 _READS = {Type.REAL_VECTOR: "real", Type.BOOLEAN_VECTOR: "boolean", Type.CATEGORICAL_VECTOR: "categorical"}
 _HEAD = '''"""A decision tree of temporal-logic formulas, made by telltree. It needs nothing but Python.
 
@@ -58,7 +58,7 @@ def belongs(record):
 
 
 class Reads(NamedTuple):
-    """What records have."""
+    """The form of the records that the module takes."""
 
     schema: Schema
     step: tuple[float | None, str] | None
@@ -67,7 +67,7 @@ class Reads(NamedTuple):
 
 
 def python_module(exported: Exported, time: str | None = None) -> str:
-    """`predict(record)` and `find_category(record)`; for one category, `belongs(record)`.
+    """Write a module with `predict(record)` and `find_category(record)`; for one category, with `belongs(record)`.
 
     `time` is the name under which a record has its times, for trees that ask for them.
     """
@@ -90,7 +90,7 @@ def python_module(exported: Exported, time: str | None = None) -> str:
 
 
 def _noun(exported: Exported) -> str:
-    """What is predicted of a record."""
+    """Return the noun for predictions."""
     return exported.tree.target.words.label
 
 
@@ -99,14 +99,14 @@ def _head(exported: Exported, use: str) -> str:
 
 
 def _clock(formulas: Iterable[Expression], reads: Reads) -> str:
-    """A comment on what records must have beside their columns, where formulas ask for their times; "" if none does."""
+    """Return a comment on the times that records must have if formulas need them; "" if none does."""
     uneven = reads.step is not None and reads.step[0] is None
-    asks = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
-    return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if asks else ""
+    needed = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
+    return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if needed else ""
 
 
 def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
-    """Append a subtree's branches, in preorder; returns the index of its root."""
+    """Append the branches of a subtree in preorder; return the index of its root."""
     if isinstance(node, Leaf):
         return -next(clusters)
     place = len(branches)
@@ -118,7 +118,7 @@ def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> in
 
 @cache
 def _runtime() -> str:
-    """The source of the runtime functions, without annotations, which the module does not need."""
+    """Return the source of the runtime functions, without annotations."""
     sources = (files("telltree.panel") / "names_and_missing.py", files("telltree.models") / "export_python_runtime.py")
     parsed = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
     functions = [node for tree in parsed for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -141,7 +141,7 @@ def _comment(formula: Expression) -> str:
 
 
 def code(e: Expression, reads: Reads) -> str:
-    """What gives the values of an expression, one a step; of a constant, the value."""
+    """Return code for the values of an expression, one per step; for a constant, its value."""
     match e.head:
         case Attribute(name=name, type=kind):
             return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
@@ -161,45 +161,45 @@ def _operation(e: Expression, operator: Operator, reads: Reads) -> str:
     return cell(e, reads)
 
 
-def _asked(e: Expression, reads: Reads) -> str:
-    """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
+def _missing_operand(e: Expression, reads: Reads) -> str:
+    """Return code for an operand of `missing`; that for a Boolean column keeps None for missing values."""
     if isinstance(e.head, Attribute) and e.type is Type.BOOLEAN_VECTOR:
         return f"truths(record, {e.head.name!a})"
     return code(e, reads)
 
 
 def _own_names(name: str, reads: Reads) -> str:
-    """The levels of a column that were declared, and have names that no rule gives: NA, or 1.0 for 1."""
+    """Return an argument with the declared levels that no naming rule gives, such as NA, or 1.0 for 1."""
     levels = reads.schema[name].levels
     others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
     return f", {others!a}" if others else ""
 
 
-_Said: TypeAlias = Callable[[Expression, Reads], str]
+_Cell: TypeAlias = Callable[[Expression, Reads], str]
 
 
-def _calls(function: str, turned: bool = False) -> _Said:
-    """A call of a function of the runtime, with its operands turned round if need be."""
+def _calls(function: str, turned: bool = False) -> _Cell:
+    """Return a cell that calls a runtime function, with operands swapped if `turned`."""
 
-    def said(e: Expression, reads: Reads) -> str:
+    def cell(e: Expression, reads: Reads) -> str:
         args = [code(arg, reads) for arg in e.args]
         return f"{function}({', '.join(args[::-1] if turned else args)})"
 
-    return said
+    return cell
 
 
-def _over_window(function: str) -> _Said:
-    """What a function of the runtime makes of the values in a window."""
+def _over_window(function: str) -> _Cell:
+    """Return a cell that applies a runtime function to the values in a window."""
 
-    def said(e: Expression, reads: Reads) -> str:
+    def cell(e: Expression, reads: Reads) -> str:
         x, *bounds = (code(arg, reads) for arg in e.args)
         return f"moving({x}, {', '.join(bounds)}, {function})"
 
-    return said
+    return cell
 
 
-def _of_record(function: str) -> _Said:
-    """What a function of the runtime makes of all values of the record."""
+def _of_record(function: str) -> _Cell:
+    """Return a cell that applies a runtime function to all values of the record."""
     return lambda e, reads: f"whole({code(e.args[0], reads)}, {function})"
 
 
@@ -211,10 +211,10 @@ def _equal(e: Expression, reads: Reads) -> str:
 
 
 def _missing(e: Expression, reads: Reads) -> str:
-    asked = e.args[0]
-    if is_never_missing(asked):
-        return f"constant({code(asked, reads)}, False)"
-    return f"missing({_asked(asked, reads)})"
+    operand = e.args[0]
+    if is_never_missing(operand):
+        return f"constant({code(operand, reads)}, False)"
+    return f"missing({_missing_operand(operand, reads)})"
 
 
 def _elapsed(e: Expression, reads: Reads) -> str:
@@ -225,7 +225,7 @@ def _elapsed(e: Expression, reads: Reads) -> str:
 
 
 def _gone(e: Expression, reads: Reads) -> str:
-    """By steps, whatever their length, where all have the same."""
+    """Return code for the share of the record that has passed, by steps if all have the same length."""
     even = reads.step is None or reads.step[0] is not None
     return "gone(counted(record, 1.0))" if even else f"gone({_elapsed(e, reads)})"
 
@@ -243,7 +243,7 @@ def _times(e: Expression, reads: Reads) -> str:
     return reads.time
 
 
-PYTHON: Cells[_Said | Refused] = Cells(
+PYTHON: Cells[_Cell | Refused] = Cells(
     "Python",
     "models/export_python.py",
     {
@@ -301,4 +301,4 @@ PYTHON: Cells[_Said | Refused] = Cells(
         op.DISTANCE: lambda e, reads: f"distance({code(e.args[0], reads)}, {list(e.shape.pattern)!a})",
     },
 )
-"""Code that gives a list with one value a step; what it calls is in `models/export_python_runtime.py`."""
+"""Code for a list with one value per step; it calls functions of `models/export_python_runtime.py`."""

@@ -21,7 +21,7 @@ from telltree.tree.tree import Branch, Leaf, Node
 
 
 def dot(exported: Exported) -> str:
-    """A directed graph; for one category, the path from the root to it."""
+    """Write a directed graph; for one category, the path from the root to it."""
     lines = ["digraph tree {", '  node [shape=box, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
     numbers = iter(range(len(exported.tree.nodes) + len(exported.tree.leaves)))
     clusters = iter(range(1, len(exported.tree.leaves) + 1))
@@ -32,26 +32,26 @@ def dot(exported: Exported) -> str:
 def _below(
     exported: Exported, node: Node | Leaf, edge: str, numbers: Iterator[int], clusters: Iterator[int]
 ) -> list[str]:
-    """The lines of a subtree, and of the edge that leads to it; none if the requested category is not in it."""
+    """Return the lines of a subtree and of the edge that leads to it; none if the category is not in it."""
     name = f"n{next(numbers)}"
     above = [edge.format(name)] if edge else []
     if isinstance(node, Leaf):
         cluster = next(clusters)
-        told = node.summary
-        remark = f"\n{told.remark}" if told.remark else ""
-        said = _quoted(f"[{cluster}] {told.title}\n{told.mixed}{remark}")
-        return [f"  {name} [label={said}, style=rounded];", *above] if exported.category in (None, cluster) else []
+        summary = node.summary
+        remark = f"\n{summary.remark}" if summary.remark else ""
+        label = _quoted(f"[{cluster}] {summary.title}\n{summary.mixed}{remark}")
+        return [f"  {name} [label={label}, style=rounded];", *above] if exported.category in (None, cluster) else []
     below = [
         line
         for side, word in ((node.true, "yes"), (node.false, "no"))
         for line in _below(exported, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
     ]
-    said = _quoted("\n".join(filter(None, [str(node.said), node.doubt])))
-    return [f"  {name} [label={said}];", *above, *below] if below else []
+    label = _quoted("\n".join(filter(None, [str(node.said), node.doubt])))
+    return [f"  {name} [label={label}];", *above, *below] if below else []
 
 
 def _quoted(text: str) -> str:
-    """A string of the DOT language; Graphviz reads backslashes and HTML's entities inside of it."""
+    """Write a string of the DOT language, in which Graphviz reads backslashes and HTML entities."""
     escaped = visible(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
     return '"' + escaped.replace("\n", "\\n") + '"'
 
@@ -60,7 +60,7 @@ def _quoted(text: str) -> str:
 
 
 def formula_text(exported: Exported) -> str:
-    """One formula per category, each after a comment with its number and label."""
+    """Write one formula per category, each after a comment with its number and label."""
     blocks = []
     for chosen in exported.categories:
         label = visible_json(json.dumps(chosen.label, ensure_ascii=False, default=str))
@@ -72,7 +72,7 @@ def formula_text(exported: Exported) -> str:
 
 
 def latex(exported: Exported) -> str:
-    """The formula of one category; or all, one per line, after the labels that they imply."""
+    """Write the formula of one category; or all formulas, one per line, after the labels that they imply."""
     if exported.category is not None:
         return "".join(map(_formula, exported.categories)) + "\n"
     lines = [f"{_latex(Expression(Level(str(one.label))))} &\\Leftarrow {_formula(one)}" for one in exported.categories]
@@ -97,13 +97,13 @@ def _is_infix(e: Expression) -> bool:
 
 
 def rule_rows(exported: Exported) -> list[RuleRow]:
-    """The rows of the categories to export."""
+    """Return the rows of the categories to export."""
     rows = rules_table(exported.tree, missing=exported.missing, style=exported.style)
     return [row for row in rows if exported.category in (None, row.cluster)]
 
 
 def json_rules(exported: Exported) -> str:
-    """An array with one object per category."""
+    """Write an array with one object per category."""
     rules = [
         {
             "category": row.cluster,
@@ -125,7 +125,7 @@ def json_rules(exported: Exported) -> str:
 
 
 def csv_table(exported: Exported) -> str:
-    """A header and one line per category, as in RFC 4180; no cell is a spreadsheet formula."""
+    """Write a header and one line per category, as in RFC 4180; no cell is a spreadsheet formula."""
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     rows = [_cells(row) for row in rule_rows(exported)]
@@ -136,11 +136,11 @@ def csv_table(exported: Exported) -> str:
 
 
 def _cells(row: RuleRow) -> dict[str, Any]:
-    """A line, by the names of its columns; lists have no place in it."""
-    told = {name: value for name, value in row.sureness.exported().items() if not isinstance(value, list)}
-    sure = {name: str(value).lower() if isinstance(value, bool) else value for name, value in told.items()}
-    said = {"formula": row.formula, "english": row.english, "short": row.short, "headline": row.headline}
-    return {"category": row.cluster, "label": row.label, **sure, **said, "title": row.title, "occurs": row.occurs}
+    """Return the cells of a line by column; lists are left out."""
+    values = {name: value for name, value in row.sureness.exported().items() if not isinstance(value, list)}
+    sure = {name: str(value).lower() if isinstance(value, bool) else value for name, value in values.items()}
+    texts = {"formula": row.formula, "english": row.english, "short": row.short, "headline": row.headline}
+    return {"category": row.cluster, "label": row.label, **sure, **texts, "title": row.title, "occurs": row.occurs}
 
 
 # ---- The table of rules as Markdown.
@@ -149,7 +149,7 @@ _SPECIAL = re.compile(r"\s+|[\\`*_{}]|[&<>|~$^]|\](?=[(\[])")
 
 
 def markdown_table(exported: Exported) -> str:
-    """A head and one line a category; above two siblings a line with what they share."""
+    """Write a header and one line per category; two siblings follow a line with their common conditions."""
     rows = {row.cluster: row for row in rule_rows(exported)}
     columns = cells(next(iter(rows.values())))[1:]  # the first is called otherwise here
     lines: list[tuple[str, ...]] = [
@@ -159,52 +159,52 @@ def markdown_table(exported: Exported) -> str:
     for group in grouped(exported.categories):
         if len(group) == 2:
             yes, no = group
-            lines.append(_shared(yes, no, exported, len(columns) - 2))
+            lines.append(_common_line(yes, no, exported, len(columns) - 2))
             apart = {
-                one.number: _noted(_told(one.branches[-1:], exported), one.formulas[-1:], one, exported)
+                one.number: _with_occurrence(_sentence(one.branches[-1:], exported), one.formulas[-1:], one, exported)
                 for one in group
             }
             lines.append(_line(rows[yes.number], f"unlike {no.number}: {apart[yes.number]}"))
             lines.append(_line(rows[no.number], f"unlike {yes.number}: {apart[no.number]}"))
         else:
-            lines.append(_line(rows[group[0].number], _alone(rows[group[0].number], group[0], exported)))
+            lines.append(_line(rows[group[0].number], _description(rows[group[0].number], group[0], exported)))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _line(row: RuleRow, english: str) -> tuple[str, ...]:
-    said = [cell.text for cell in cells(row)]
-    return tuple(_plain(text) for text in (*said, english, row.headline or NOTHING))
+    texts = [cell.text for cell in cells(row)]
+    return tuple(_plain(text) for text in (*texts, english, row.headline or NOTHING))
 
 
-def _alone(row: RuleRow, one: Chosen, exported: Exported) -> str:
-    """What is true of a category: its short description, if it has one, or the whole sentence."""
+def _description(row: RuleRow, one: Chosen, exported: Exported) -> str:
+    """Return the short description of a category, if it has one, or the whole sentence."""
     if one.leaf.short is None or row.short == row.english or exported.category is not None:
-        return _noted(row.english, one.formulas, one, exported)
-    short = _noted(row.short, [one.leaf.short.expression], one, exported)
+        return _with_occurrence(row.english, one.formulas, one, exported)
+    short = _with_occurrence(row.short, [one.leaf.short.expression], one, exported)
     return f"on the {counted(exported.tree.records, 'training record')}: {short}"
 
 
-def _shared(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[str, ...]:
-    """What two siblings share; so many cells between their numbers and the formula are empty."""
+def _common_line(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[str, ...]:
+    """Return the line for the conditions of two siblings; `empty` cells precede the formula."""
     above = yes.branches[:-1]
-    told = _plain(conjunction(signed(above))), _plain(_told(above, exported))
-    return (f"{yes.number} and {no.number}", "both", *[""] * empty, *told, "")
+    values = _plain(conjunction(signed(above))), _plain(_sentence(above, exported))
+    return (f"{yes.number} and {no.number}", "both", *[""] * empty, *values, "")
 
 
-def _noted(said: str, claims: Sequence[Expression], one: Chosen, exported: Exported) -> str:
-    """A sentence that says some claims, with how often its conditions occur where that is not in every record."""
+def _with_occurrence(text: str, claims: Sequence[Expression], one: Chosen, exported: Exported) -> str:
+    """Append to a sentence how often its conditions occur, unless they occur in every record."""
     occurrence = occurred_in_training(exported.tree)(claims, one.number) if exported.style == "plain" else None
-    return said if occurrence is None else said + occurrence.beside()
+    return text if occurrence is None else text + occurrence.beside()
 
 
-def _told(branches: Sequence[Branch], exported: Exported) -> str:
+def _sentence(branches: Sequence[Branch], exported: Exported) -> str:
     tree = exported.tree
     missing = tree.missing if exported.missing is None else exported.missing
     return sentence(branches, tree.schema, missing, style=exported.style, step=tree.step)
 
 
 def _plain(text: str) -> str:
-    """The text escaped so that Markdown shows it literally, in any dialect."""
+    """Escape text so that any dialect of Markdown shows it literally."""
 
     def shown(found: re.Match[str]) -> str:
         if found[0].isspace():

@@ -15,18 +15,18 @@ from telltree.text import counted
 Kind = TypeVar("Kind", bound=CommonEntry)
 _KINDS: dict[str, type[Document] | type[ForestDocument]] = {FORMAT: Document, FOREST: ForestDocument}
 MOST_BYTES = 16 << 20
-"""A model of twenty thousand columns takes eight million."""
+"""A model of twenty thousand columns has eight million."""
 MOST_OF = {b"{": 200_000, b"[": 250_000, b",": 1_500_000}
-"""Objects, lists and items: what takes memory when it is read, and is counted before; the text of grammars has some."""
+"""Limits for objects, lists and items, which take memory when parsed; signs in the text of grammars count too."""
 MOST_COLUMNS = 50_000
 MOST_ITEMS = 1_000_000
-"""Of all lists together."""
+"""The most items of all lists together."""
 MOST_KEYS = 50
 """The most keys of one object; no object of the format has half as many."""
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a model file, unless there are too many."""
+    """Read a model file; a ModelFormatError if it is too large."""
     try:
         with open(path, "rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -41,7 +41,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
 
 def bounded(content: bytes) -> Any:
-    """What JSON says, if it is not too large to be a model."""
+    """Parse JSON that is not too large to be a model."""
     for sign, most in MOST_OF.items():
         if content.count(sign) > most:
             raise ModelFormatError(
@@ -58,7 +58,7 @@ def bounded(content: bytes) -> Any:
 
 
 def read_document(content: bytes) -> Document | ForestDocument:
-    """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
+    """Return the checked document in a file; ModelFormatError or ModelVersionError if it holds none."""
     found = bounded(content)
     if b"\\ud" in content.lower():  # perhaps half of a character, which could not be written again
         try:
@@ -84,7 +84,7 @@ def read_document(content: bytes) -> Document | ForestDocument:
 
 
 def read_tree(content: bytes) -> Document:
-    """The document of a tree; a forest is refused."""
+    """Return the document of a tree; a forest is refused."""
     found = read_document(content)
     if isinstance(found, ForestDocument):
         raise ModelFormatError(
@@ -95,7 +95,7 @@ def read_tree(content: bytes) -> Document:
 
 
 def checked(found: dict[str, Any], what: str, kind: type[Kind]) -> Kind:
-    """The document, if valid; otherwise an error that begins with `what` and names the place."""
+    """Return the valid document; otherwise raise an error that begins with `what` and names the place."""
     try:
         return kind.model_validate(found)
     except ValidationError as error:
@@ -122,7 +122,7 @@ def _parsed(content: bytes) -> Any:
 
 
 class _Objects:
-    """Makes the objects of a file, and counts the items of the lists in them."""
+    """Builds the objects of a file, and counts the items of their lists."""
 
     def __init__(self) -> None:
         self._items = 0
@@ -153,7 +153,7 @@ _SIZES = {"nodes": "terminals", "derivation nodes": "nodes"}
 
 
 def upgraded(found: dict[str, Any]) -> dict[str, Any]:
-    """A document of version 1 in the terms of this version. Whatever is damaged in it stays so."""
+    """Convert a document of version 1 to the current version. Invalid parts stay so."""
     renamed = {"front": "pruning_path", "n_trees": "n_estimators"}
     new = {renamed.get(key, key): value for key, value in found.items()} | {"version": VERSION}
     for key, value in new.items():
