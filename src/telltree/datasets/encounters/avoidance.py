@@ -11,9 +11,9 @@ import platformdirs
 from numpy.typing import ArrayLike, NDArray
 
 from telltree.compiled import kernel, small
-from telltree.datasets.encounters import advisories, table
+from telltree.datasets.encounters import advisories, logic_table
 from telltree.datasets.encounters.advisories import COC, NUMBER, reverses, reward, sense
-from telltree.datasets.encounters.table import (
+from telltree.datasets.encounters.logic_table import (
     HEIGHTS,
     RATES,
     SECONDS,
@@ -175,7 +175,7 @@ def load_table(threads: int) -> Table:
 
 def cache_path() -> Path:
     """Where the table for these parameters is stored."""
-    said = "\n".join(_constants(advisories) + _constants(table))
+    said = "\n".join(_constants(advisories) + _constants(logic_table))
     name = hashlib.sha256(said.encode()).hexdigest()[:16]
     return platformdirs.user_cache_path("telltree", appauthor=False) / f"avoidance-{name}.table"
 

@@ -24,7 +24,7 @@ from telltree.datasets.encounters.avoidance import (
     decide,
     time_left,
 )
-from telltree.datasets.encounters.table import SECONDS
+from telltree.datasets.encounters.logic_table import SECONDS
 
 STEPS = 50  # of a record, one per second
 TICKS = 10  # a second
