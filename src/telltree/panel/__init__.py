@@ -1,4 +1,4 @@
-"""What was observed: panels of records, and the schema that says what their columns are."""
+"""Panels of records, their schemas, and readers for files, dataframes and arrays."""
 
 from telltree.panel.column_checks import unusable
 from telltree.panel.labels import check_labels, labels_from_frame
