@@ -68,7 +68,7 @@ class Dates:
         return Dates(self.starts[records], offsets, self.zone, self.daily)
 
 
-# ---- How text files, and the dates in them, are written: as in ISO 8601, with the day first, or in a given format.
+# ---- Formats of dates in text: ISO 8601, numbers with the day or the month first, or a format of `strptime`.
 
 # 3/4/2025, 03.04.25 12:30, 3-4-2025T12:30:15.5: day and month, or month and day
 NUMBERS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[T,\s]\s*(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?))?")

@@ -1,4 +1,4 @@
-"""Arrays larger than memory: mapped from placeholder_names temporary files, which vanish with them.
+"""Arrays larger than memory: mapped from unnamed temporary files, which vanish with them.
 
 They are used like any other array. Pages in use take memory until `rest` is called or the system needs it; they are
 read again when used again.

@@ -271,12 +271,12 @@ def _with_times(grouping: Grouping, times: Times, values: Array) -> Grouping:
     starts = values[grouping.starts()]
     seconds = like(values, np.float64)
     for records, rows in by_records(values, grouping.lengths):
-        gone = values[rows] - np.repeat(starts[records], grouping.lengths[records])
-        if (gone < 0).any():  # the rows are sorted, so this is a 64-bit overflow
+        elapsed = values[rows] - np.repeat(starts[records], grouping.lengths[records])
+        if (elapsed < 0).any():  # the rows are sorted, so this is a 64-bit overflow
             raise DataError(
                 "a record is longer than 290 years, which nanoseconds cannot count; give dates in microseconds"
             )
-        np.divide(gone, times.per_second or 1.0, out=seconds[rows])
+        np.divide(elapsed, times.per_second or 1.0, out=seconds[rows])
     offsets = None if times.offsets is None else grouping.arranged(times.offsets)
     begins = starts.view(f"M8[{times.unit}]")
     dates = Dates.of(begins, offsets, times.zone, times=seconds, lengths=grouping.lengths)

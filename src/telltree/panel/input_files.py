@@ -23,7 +23,7 @@ from telltree.text import clip
 
 MOST_LINE = 1 << 24  # characters: a line of 100,000 cells has a tenth of this
 LONGEST_PATH = 300  # characters of a path in messages
-HEAD = 512  # bytes by which files are told apart
+HEAD = 512  # first bytes, which show the format of a file
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"  # the first bytes of such files
 BYTE_ORDER_MARKS = {  # longer ones first, since one of UTF-32's begins like UTF-16's
     codecs.BOM_UTF32_LE: "utf-32",

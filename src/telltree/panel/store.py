@@ -12,7 +12,7 @@ from telltree.panel.dates import Dates
 from telltree.panel.disk_arrays import on_disk, piecewise
 from telltree.panel.names_and_missing import level_name, says_missing
 
-# ---- Arrays of columns, selection all views of a panel share.
+# ---- Arrays of columns, which all views of a panel share.
 
 Array = npt.NDArray[Any]
 Index = np.int64  # rows and records: panels may hold more than 2**31 rows
@@ -24,7 +24,7 @@ UNSEEN = -2  # a categorical value that is not among the levels: equal to none o
 
 
 def frozen(array: npt.ArrayLike) -> Array:
-    """Return a read-only view; the array itself, selection may belong to the user, stays writable."""
+    """Return a read-only view; the array itself, which may belong to the user, stays writable."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
@@ -108,7 +108,7 @@ class Store:
         return not in_memory and any(map(on_disk, self.rows.values()))
 
     def rest(self) -> None:
-        """Drop the repeated static columns, selection can be computed again."""
+        """Drop the repeated static columns, which can be computed again."""
         self._expanded.clear()
 
     def encoded(self, name: str) -> Array:

@@ -18,18 +18,17 @@ from telltree.panel.schema import Column, ColumnType, listed
 from telltree.panel.store import MISSING, UNSEEN, Array, Code, Flag, Real, category_codes, is_missing
 from telltree.text import counted
 
-# ---- Which columns are Boolean, unless the schema says otherwise. The whole rule is here.
+# ---- The rule for Boolean columns. Without a declared type, a column is Boolean if it has one of these.
 #
-# - Columns of a Boolean type.
-# - Text that has the words of one pair alone, in any capitals: true and false, yes and no, on and off. y and n, t and f
-#   count only where both occur: one letter alone may be the name of anything.
-# - Whole numbers that are 0 and 1 alone, where both occur: of an integer type, or in files of text written without a
-#   decimal point.
-# - Floats of a dataframe, a file or an array of objects, such as 1.0, that are 0 and 1 alone, where both occur and some
-#   are missing: many programs make floats of whole numbers with gaps.
+# - A Boolean type.
+# - Text with only the words of one pair, in any capitals: true and false, yes and no, on and off; also y and n, or t
+#   and f, if both occur, since one letter alone may be the name of anything.
+# - Whole numbers that are only 0 and 1, if both occur: of an integer type, or in text files without a decimal point.
+# - Floats of a dataframe, a file or an array of objects, such as 1.0, that are only 0 and 1, if both occur and some
+#   values are missing: many programs turn whole numbers with gaps into floats.
 #
-# Missing values change nothing else. Other floats stay real whatever their values, and so do those of arrays of
-# floats, which have one type for all columns. Declared categories of a dataframe or a file stay categorical.
+# Otherwise, missing values make no difference. Other floats are real whatever their values, and so are those of arrays
+# of floats, which have one type for all columns. Declared categories of a dataframe or a file are categorical.
 
 PAIRS = (("false", "true"), ("no", "yes"), ("off", "on"), ("n", "y"), ("f", "t"))
 TRUTHS = {word: float(truth) for pair in PAIRS for truth, word in enumerate(pair)}
