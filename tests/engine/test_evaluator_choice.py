@@ -54,9 +54,11 @@ def test_the_environment_chooses_for_a_whole_process(ran, monkeypatch):
 
 
 def test_another_name_is_refused_with_the_names_there_are(monkeypatch):
-    with pytest.raises(SettingsError, match="use_evaluator must be one of 'auto', 'interpreted', .* got 'fast'"):
-        with use_evaluator("fast"):
-            pass
+    with (
+        pytest.raises(SettingsError, match=r"use_evaluator must be one of 'auto', .* got 'fast'"),
+        use_evaluator("fast"),
+    ):
+        pass
     monkeypatch.setenv("TELLTREE_EVALUATOR", "fast")
     with pytest.raises(SettingsError, match="TELLTREE_EVALUATOR must be one of"):
         truth_of(FORMULAS, PANEL)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
 from telltree.errors import DataWarning, SettingsError
 from telltree.grammar.default_language import FEW_RECORDS, cuts, said_time
-from telltree.panel.usable import FIRST, unchanging
+from telltree.panel.column_checks import FIRST, unchanging
 from telltree.search import MonteCarlo
 
 

@@ -26,10 +26,10 @@ from telltree.logic.meaning import Joins, Makes, MicroOp
 from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register, withdraw
 from telltree.logic.types import fits
 from telltree.models.export import export_model
-from telltree.models.exported import Refused
-from telltree.models.python_module import PYTHON, code
-from telltree.models.sql import SQL
-from telltree.models.stl import STL
+from telltree.models.export_common import Refused
+from telltree.models.export_python import PYTHON, code
+from telltree.models.export_sql import SQL
+from telltree.models.export_stl import STL
 
 CONTRIBUTING = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 

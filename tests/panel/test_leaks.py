@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from telltree import GrammarTreeClassifier, Panel, ask, read, scan
 from telltree.cli.app import app
 from telltree.errors import DataError, DataWarning
-from telltree.panel.leaks import leaks
+from telltree.panel.column_checks import leaks
 from telltree.search import MonteCarlo
 from telltree.tree import GiniSize
 

@@ -46,7 +46,7 @@ from telltree.explain import english
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
-from telltree.panel.usable import unusable
+from telltree.panel.column_checks import unusable
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import MDL, GiniSize, Greedy
 

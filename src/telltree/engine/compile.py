@@ -266,7 +266,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
             else:
                 step, register = ON_NUMBERS[at(code)], -1 - fresh
                 if code == _COMPARE:
-                    flags = np.int64(own.outcomes)
+                    flags = int(own.outcomes)
                 elif code == _COUNT or code == _LONGEST:
                     flags = negated
                 negated = 0

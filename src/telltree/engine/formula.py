@@ -17,7 +17,7 @@ from telltree.logic import Expression, Type, UserFunction
 from telltree.logic.operators import AND, GONE, TIMES, Form, Operator
 from telltree.logic.types import number_text
 from telltree.panel import Panel, Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 
 # ---- Formulas: sentences that are true or false for a record.
 

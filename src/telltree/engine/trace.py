@@ -759,7 +759,7 @@ def _is_worth_no_compiler(work: int) -> bool:
 
 @cache
 def _compiled() -> Any:
-    """`trace_records` as a kernel. The functions that it calls are compiled along with it, and stay Python for others."""
+    """`trace_records` as a kernel. Its functions are compiled along with it, and stay plain Python for others."""
     from numba.extending import register_jitable
 
     from telltree.compiled import kernel

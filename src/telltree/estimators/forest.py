@@ -30,8 +30,7 @@ from telltree.explain import Style
 from telltree.explain.asked import Asked, joint_schema
 from telltree.grammar import Grammar
 from telltree.panel import Panel, Schema
-from telltree.panel.leaks import warn_of_leaks
-from telltree.panel.usable import may_be_missing, unchanging
+from telltree.panel.column_checks import may_be_missing, unchanging, warn_of_leaks
 from telltree.scale.dask import Cluster
 from telltree.scale.out_of_core import local_backend
 from telltree.scale.processes import finished, processes_for, stop
@@ -231,7 +230,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted forest to one JSON file that holds no code; `telltree.load(path)` reads it."""
-        from telltree.models.encode import save_model
+        from telltree.models.write_model import save_model
 
         check_is_fitted(self)
         save_model(self.model(), path, overwrite=overwrite)

@@ -17,8 +17,8 @@ from telltree.logic import Expression, UserFunction
 from telltree.logic.expression import conjunction
 from telltree.logic.operators import AND, NOT
 from telltree.panel import Panel, Schema
-from telltree.panel.how_read import StepLength
-from telltree.panel.usable import may_be_missing
+from telltree.panel.column_checks import may_be_missing
+from telltree.panel.dates import StepLength
 from telltree.text import counted, percent, visible
 from telltree.tree.target import Certainty, Summary
 from telltree.tree.tree import Branch, Leaf, Node, Tree, UnsureBranch, are_siblings

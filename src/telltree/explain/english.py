@@ -36,7 +36,7 @@ from telltree.logic.operators import (
 )
 from telltree.logic.types import number_text
 from telltree.panel import Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 from telltree.panel.schema import require_known
 from telltree.text import visible
 

@@ -17,7 +17,7 @@ from telltree.explain.english import Style, check_style, english
 from telltree.logic import Attribute, Expression
 from telltree.logic.operators import NOT, SINCE, UNLESS, UNTIL, Operator
 from telltree.panel import Panel, Schema
-from telltree.panel.dates import date_text, duration_text, duration_texts, time_text
+from telltree.panel.dates import duration_text, duration_texts
 from telltree.panel.schema import listed
 from telltree.text import counted
 from telltree.tree.tree import Node, Tree
@@ -324,7 +324,7 @@ def _turn(
         english=english(_claim(formula, holds), panel.schema, missing, style=style, step=panel.step),
         step=step,
         time=None if times is None else float(times[step]),
-        date=date_text(panel, record, step, iso=True),
+        date=panel.date_text(record, step, iso=True),
         moment=_moment(panel, record, step),
         robustness=distance.size,
         unit=distance.unit,
@@ -339,7 +339,7 @@ def _claim(formula: Formula, holds: bool) -> Expression:
 
 def _moment(panel: Panel, record: int, step: int) -> str:
     """Which step that is, and its date or time; a time without a unit is marked as one."""
-    time = time_text(panel, record, step)
+    time = panel.time_text(record, step)
     if time is None:
         return f"step {step}"
     bare = panel.time_unit is None and panel.dates(record) is None

@@ -4,8 +4,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from telltree.explain.categories import Category, CategoryGroup, Telling, headline_text, names_of, nested
 from telltree.explain.english import Style, check_style, english
-from telltree.panel.panel import escaped
-from telltree.text import counted
+from telltree.text import counted, escaped
 from telltree.tree.target import Summary
 from telltree.tree.tree import Leaf, Node, Tree
 

@@ -15,7 +15,7 @@ from telltree.explain.english import check_style
 from telltree.logic import Expression
 from telltree.logic.expression import conjunction, rounded
 from telltree.panel import Panel, Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 from telltree.report.style import (
     with_small_pictures,
 )

@@ -19,7 +19,7 @@ from telltree.grammar.derivation import Population
 from telltree.logic import Expression
 from telltree.logic.operators import AND, IMPLIES, NOT, OR
 from telltree.panel import Panel
-from telltree.panel.usable import may_be_missing, unchanging
+from telltree.panel.column_checks import may_be_missing, unchanging
 from telltree.search import Progress, Search, SearchResult
 from telltree.search.archive import Candidate
 from telltree.search.search import Objective, Remember

@@ -13,11 +13,10 @@ from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
 from telltree.logic.operators import AND
 from telltree.panel import Panel, Schema
-from telltree.panel.how_read import AS_USUAL, HowRead
-from telltree.panel.panel import escaped
-from telltree.panel.usable import unchanging
+from telltree.panel.column_checks import unchanging
+from telltree.panel.input_options import AS_USUAL, ReadArguments
 from telltree.search.search import Proof
-from telltree.text import counted, percent, visible
+from telltree.text import counted, escaped, percent, visible
 from telltree.tree.target import Summary, Target
 
 # ---- Minimum recalls of classes, and their effects.
@@ -260,7 +259,7 @@ class Tree:
 
     Steps are worded as durations by it, and `elapsed()` means times in this unit, or else steps.
     """
-    how_read: HowRead = AS_USUAL
+    how_read: ReadArguments = AS_USUAL
     """The way in which the training records were read."""
     optimum: Optimum | None = None
     """The proof for the whole tree, if it was grown so that there is one."""
@@ -326,7 +325,7 @@ class Tree:
         DataError if it needs times that they do not have, or if its own records were resampled to steps of another
         length.
         """
-        self.how_read.check(self.step, panel)
+        self.how_read.check(self.step, panel.step)
         self._compiled.check_time(self.step, panel)
         return panel.aligned(self.schema) if self.nodes else panel
 

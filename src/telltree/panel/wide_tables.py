@@ -1,4 +1,4 @@
-"""Wide tables, one row per record and one column per step -> the parts of a panel, and labels."""
+"""Wide tables, one row per record and one column per step -> the data of a panel, and labels."""
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
@@ -7,29 +7,30 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError, warn
-from telltree.panel.assemble import Options, Parts, Source, assemble
-from telltree.panel.encode import Encoded, Values, as_it_is, nothing
+from telltree.panel.column_names import placeholder_names, stem_of
 from telltree.panel.grouping import Grouping, by_id, given_ids, in_order
-from telltree.panel.rows import Roles, Use, labels_of, stem_of, unnamed
+from telltree.panel.input_options import Options, Roles, Use
+from telltree.panel.panel_data import InputColumns, PanelData, assemble, labels_of
 from telltree.panel.schema import ColumnType, listed
 from telltree.panel.store import Array, align_codes, is_missing
+from telltree.panel.type_inference import Encoded, Values, all_missing, encode_by_dtype
 from telltree.text import counted
 
 SERIES = "x1"  # the name of a table's only series, as in .ts files
 
 
 def wide_plan(roles: Roles, names: list[str]) -> dict[str, Use]:
-    """What to read of a wide table; the first column of one without a header may be the label."""
-    return _labelled(roles, names).plan(names)
+    """Return the uses of the columns of a wide table; without a header, the first column may be the label."""
+    return _guess_label(roles, names).plan(names)
 
 
 def read_wide(
     values: Mapping[str, Values], roles: Roles, options: Options, ids: Sequence[Any] | None = None
-) -> tuple[Parts, Array | None]:
-    """Make a series of each row's steps; missing values at its end do not count, so records may differ in length."""
+) -> tuple[PanelData, Array | None]:
+    """Make a series of the steps in each row; missing values at its end do not count, so lengths may differ."""
     if roles.time is not None:
         raise DataError("a wide table has no column of times; say how long a step is by period (--period)")
-    roles, values = _settled(roles, values)
+    roles, values = _with_guessed_label(roles, values)
     count = len(next(iter(values.values()), ()))
     rows = _records(values, roles, ids, count)
     y = None if roles.label is None else labels_of(values[roles.label], roles.label, rows, gaps=options.drop_unlabelled)
@@ -40,20 +41,20 @@ def read_wide(
     lengths = _lengths(list(series.values()), count)
     grouping = in_order(rows.ids, lengths, None)
     static = {name: _arranged(name, values[name], rows, options.declared(name)) for name in roles.static}
-    kept = {name: _ragged(column, lengths) for name, column in series.items()}
-    told = dataclasses.replace(roles, columns=None).told(options, [*kept, *static])
-    return assemble(Source(kept, static), grouping, told), y
+    cut = {name: _cut(column, lengths) for name, column in series.items()}
+    options = dataclasses.replace(roles, columns=None).relevant(options, [*cut, *static])
+    return assemble(InputColumns(cut, static), grouping, options), y
 
 
-def _labelled(roles: Roles, names: Sequence[str]) -> Roles:
-    told = roles.label is not None or roles.id is not None or roles.columns is not None or roles.hidden
-    bare = bool(names) and list(names) == unnamed(len(names))
-    return dataclasses.replace(roles, label=names[0]) if bare and not told else roles
+def _guess_label(roles: Roles, names: Sequence[str]) -> Roles:
+    chosen = roles.label is not None or roles.id is not None or roles.columns is not None or roles.hidden
+    bare = bool(names) and list(names) == placeholder_names(len(names))
+    return dataclasses.replace(roles, label=names[0]) if bare and not chosen else roles
 
 
-def _settled(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping[str, Values]]:
-    """Use the first column of a table without a header as the label, as in the UCR archive, if its values allow it."""
-    guess = _labelled(roles, list(values))
+def _with_guessed_label(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping[str, Values]]:
+    """Take the first column of a table without a header for the label, as in the UCR archive, if possible."""
+    guess = _guess_label(roles, list(values))
     if guess.label == roles.label or guess.label is None:
         return roles, values
     first = values[guess.label]
@@ -65,7 +66,7 @@ def _settled(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping
 
 
 def _records(values: Mapping[str, Values], roles: Roles, ids: Sequence[Any] | None, count: int) -> Grouping:
-    roles.plan(list(values))  # first refuse a role that names no column
+    roles.plan(list(values))  # first refuse roles that name no column
     if roles.id is None:
         return in_order(given_ids(ids, count), np.ones(count, np.int64), None)
     rows = by_id(values[roles.id], roles.id, None)
@@ -79,12 +80,12 @@ def _records(values: Mapping[str, Values], roles: Roles, ids: Sequence[Any] | No
 
 
 def _series(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the steps of each series: all, or one series for each stem if there are several (temp_0, flow_0, …)."""
+    """Return the steps of each series: one series, or one for each stem if there are several (temp_0, flow_0, …)."""
     stems = {name: stem_of(name) for name in names}
     others = [name for name, stem in stems.items() if stem is None]
     if not names:
         raise DataError("there are no columns to learn from")
-    if others and len(others) < len(names) and list(names) != unnamed(len(names)):
+    if others and len(others) < len(names) and list(names) != placeholder_names(len(names)):
         raise DataError(
             f"columns of a wide table are steps, but {listed(others)} {'is' if len(others) == 1 else 'are'} not called "
             "like one; name them as id, label or static, or choose the steps by columns (--column)"
@@ -106,12 +107,12 @@ def _series(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _arranged(name: str, values: Values, rows: Grouping, declared: Collection[str]) -> Encoded:
-    encoded = as_it_is(name, values, rows.id_of, None, declared)
+    encoded = encode_by_dtype(name, values, rows.id_of, None, declared)
     return dataclasses.replace(encoded, array=rows.arranged(encoded.array))
 
 
 def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping, declared: Collection[str]) -> Encoded:
-    """Return all steps as one column in record order; all must be of one type."""
+    """Return the steps of a series as one column in record order; all must have one type."""
     columns = {step: _arranged(step, values[step], rows, declared) for step in steps}
     types = {found.type: step for step, found in columns.items() if not is_missing(found.array).all()}
     if len(types) > 1:
@@ -123,7 +124,7 @@ def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping,
     levels = tuple(sorted({level for found in columns.values() for level in found.levels}))
     arrays = []
     for found in columns.values():
-        array = found.array if found.type is kind else nothing(kind, len(found)).array
+        array = found.array if found.type is kind else all_missing(kind, len(found)).array
         arrays.append(align_codes(array, found.levels, levels) if found.levels else array)
     whole = all(found.whole or is_missing(found.array).all() for found in columns.values())
     text = all(found.text or not found.levels for found in columns.values())
@@ -134,14 +135,14 @@ def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping,
 
 
 def _lengths(series: Sequence[Encoded], count: int) -> Array:
-    """Count the steps of each record, up to its last value in any series."""
-    there = np.zeros((count, len(series[0]) // max(count, 1)), np.bool_)
+    """Return the number of steps of each record, up to its last value in any series."""
+    present = np.zeros((count, len(series[0]) // max(count, 1)), np.bool_)
     for column in series:
-        there |= ~is_missing(column.array).reshape(there.shape)
-    return np.where(there.any(axis=1), there.shape[1] - np.argmax(there[:, ::-1], axis=1), 0)
+        present |= ~is_missing(column.array).reshape(present.shape)
+    return np.where(present.any(axis=1), present.shape[1] - np.argmax(present[:, ::-1], axis=1), 0)
 
 
-def _ragged(column: Encoded, lengths: Array) -> Encoded:
+def _cut(column: Encoded, lengths: Array) -> Encoded:
     steps = np.arange(len(column) // max(len(lengths), 1))
     inside = (steps < lengths[:, None]).reshape(-1)
     return column if inside.all() else dataclasses.replace(column, array=column.array[inside])

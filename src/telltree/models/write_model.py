@@ -1,4 +1,4 @@
-"""Model to bytes: the same model gives the same bytes."""
+"""Models -> model files: the same model gives the same bytes."""
 
 import dataclasses
 import json
@@ -15,20 +15,12 @@ from telltree.errors import ModelFormatError, SettingsError
 from telltree.files import would_replace, write_whole
 from telltree.grammar import Grammar
 from telltree.logic import UserFunction
-from telltree.models.document import (
-    FOREST,
-    FORMAT,
-    MOST_BYTES,
-    MOST_PARTS,
-    VERSION,
-    Document,
-    ForestDocument,
-    bounded,
-    checked,
-)
-from telltree.models.model import Common, ForestModel, Model
+from telltree.models.document import FOREST, FORMAT, MOST_PARTS, VERSION, Document, ForestDocument
+from telltree.models.model import FittedModel, ForestModel, Model
+from telltree.models.parse_document import MOST_BYTES, bounded, checked
 from telltree.panel import Column, Schema
-from telltree.panel.how_read import HowRead, StepLength, clock_of, joint_reading
+from telltree.panel.dates import StepLength, time_column_of
+from telltree.panel.input_options import ReadArguments, joint_reading
 from telltree.panel.schema import TEXTS
 from telltree.search import SEARCHES, Proof
 from telltree.tree.criterion import MDL, GiniSize
@@ -39,7 +31,7 @@ _CANNOT = "this model cannot be saved"
 
 
 def encode(model: Model | ForestModel) -> bytes:
-    """The model file; ModelFormatError if the model holds what a file cannot, such as labels of unusual types."""
+    """Return the bytes of a model file; ModelFormatError for what files cannot hold, such as odd types of labels."""
     document = _readable(model) if isinstance(model, Model) else _readable_forest(model)
     try:
         text = json.dumps(document.written(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -70,7 +62,7 @@ def save_model(model: Model | ForestModel, path: str | os.PathLike[str], *, over
 
 
 def _readable(model: Model) -> Document:
-    """The document, with no more runners-up than can be read: the best of each node."""
+    """Return the document, with as many of the best runners-up of each node as can be read."""
     lengths = (max(len(node.runners_up), len(node.by_size)) for node in model.pruning_path.whole.nodes)
     others = max(lengths, default=0)
     document = _document(model, others)
@@ -124,9 +116,9 @@ def _forest_document(model: ForestModel) -> ForestDocument:
 
 
 def _common(
-    model: Model | ForestModel, trees: Sequence[Tree], still: frozenset[str], how_read: HowRead
+    model: Model | ForestModel, trees: Sequence[Tree], still: frozenset[str], how_read: ReadArguments
 ) -> dict[str, Any]:
-    """What files of trees and of forests have in common; `still`: columns that do not change within a record."""
+    """Return the common part of files of trees and forests; `still`: columns that never change within a record."""
     training, schema, step = model.training, model.training.schema, trees[0].step
     return {
         "version": VERSION,
@@ -173,13 +165,13 @@ def _grammar(grammar: Grammar, schema: Schema) -> dict[str, Any]:
 
 
 def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
-    """The nodes in preorder, each with so many runners-up at most."""
+    """Yield the nodes in preorder, each with at most `others` runners-up."""
     if isinstance(node, Leaf):
         headline = None if node.headline is None else _headline(node.headline)
         short = None if node.short is None else str(node.short)
         given = [{"formula": str(condition.formula), "members": condition.members} for condition in node.conditions]
-        told = {"headline": headline, "short": short, **({"conditions": given} if given else {})}
-        yield {"kind": "leaf", **node.summary.entry(), **told}
+        texts = {"headline": headline, "short": short, **({"conditions": given} if given else {})}
+        yield {"kind": "leaf", **node.summary.entry(), **texts}
         return
     yield {
         "kind": "branch",
@@ -212,9 +204,9 @@ def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
 
 
 def _pruning_path(model: Model, others: int) -> dict[str, Any] | None:
-    """The whole tree and the scores of its parts; None if the model's is the whole one, and nothing was scored.
+    """Return the unpruned tree and the scores of its prunings; None if the model's tree is unpruned and unscored.
 
-    Where the recall of classes has floors, the model's leaves have other weights than those of the front.
+    If classes have a minimum recall, the weights of the model's leaves differ from those on the pruning path.
     """
     scores = [_score(step.score) for step in model.pruning_path if step.score is not None]
     if not scores and not model.tree.floors and len(model.pruning_path.whole.leaves) == len(model.tree.leaves):
@@ -225,8 +217,8 @@ def _pruning_path(model: Model, others: int) -> dict[str, Any] | None:
 
 def _score(score: TreeScore) -> dict[str, Any]:
     further = {"balanced": score.balanced, "behind": score.behind}
-    told = {name: measured._asdict() for name, measured in further.items() if measured is not None}
-    return {"share": score.share, "error": score.error, **told}
+    measures = {name: measured._asdict() for name, measured in further.items() if measured is not None}
+    return {"share": score.share, "error": score.error, **measures}
 
 
 def _headline(headline: Headline) -> dict[str, Any]:
@@ -239,7 +231,7 @@ def _formula(formula: Formula) -> dict[str, Any]:
 
 
 def _functions(model: Model | ForestModel, trees: Sequence[Tree]) -> list[UserFunction]:
-    """The functions that parameters, grammar and formulas mention, each once, by name."""
+    """Return the functions in parameters, grammar and formulas, without duplicates, sorted by name."""
     settings, grammar = model.parameters or {"functions": ()}, model.grammar
     called = (function for tree in trees for function in _called(tree))
     given = [*settings["functions"], *(grammar.functions if grammar else ()), *called]
@@ -257,7 +249,7 @@ def _called(tree: Tree) -> Iterator[UserFunction]:
             yield from (e.head for e in formula.expression.walk() if isinstance(e.head, UserFunction))
 
 
-def _settings(given: Mapping[str, Any], model: Common) -> dict[str, Any]:
+def _settings(given: Mapping[str, Any], model: FittedModel) -> dict[str, Any]:
     seed = _plain(given["random_state"])
     return {
         "grammar": _given_grammar(given["grammar"], model),
@@ -275,18 +267,18 @@ def _settings(given: Mapping[str, Any], model: Common) -> dict[str, Any]:
     }
 
 
-def _given_grammar(given: Any, model: Common) -> dict[str, Any] | str | None:
+def _given_grammar(given: Any, model: FittedModel) -> dict[str, Any] | str | None:
     if isinstance(given, Grammar):
         return "learned" if given == model.grammar else _grammar(given, model.training.schema)
     return None if given is None else {"text": given}
 
 
 def _clock(step: StepLength) -> dict[str, str]:
-    """What the column of times is called, where sentences have need of it: a unit says more."""
-    return {"clock": clock_of(step)} if clock_of(step) and not step[1] else {}
+    """Return the name of the column of times if there is no unit of times, which sentences prefer."""
+    return {"clock": time_column_of(step)} if time_column_of(step) and not step[1] else {}
 
 
-def _how_read(how_read: HowRead) -> dict[str, Any]:
+def _how_read(how_read: ReadArguments) -> dict[str, Any]:
     given = how_read.given()
     if not isinstance(how_read.how, str):
         given["how"] = [{"column": name, "way": way} for name, way in how_read.how]
@@ -304,7 +296,7 @@ def _search(search: Any) -> dict[str, Any] | str | None:
 
 
 def _settings_of(part: Any) -> dict[str, Any]:
-    """The settings of a search or growth, by name."""
+    """Return the settings of a search or growth, by name."""
     found = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
     return {name: _number(value) if isinstance(value, float) else _plain(value) for name, value in found.items()}
 

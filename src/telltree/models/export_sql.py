@@ -1,4 +1,4 @@
-"""One query over a long table, for both SQLite and DuckDB.
+"""Export to one SQL query over a long table, for both SQLite and DuckDB.
 
 Each row of the table is a step. The query adds columns in layers: an expression that looks at other steps (F, G,
 count), or does arithmetic, gets a name in one layer and is used by that name in the next. Missing values are NULL.
@@ -13,70 +13,14 @@ from typing import Any, TypeAlias
 
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type
+from telltree.logic import operators as op
 from telltree.logic.expression import all_spelt_out, spelt_out
 from telltree.logic.meaning import BEHIND, Joins
-from telltree.logic.operators import (
-    ABS,
-    AND,
-    BEFORE,
-    BEFORE_WITHIN,
-    CHANGE,
-    COUNT,
-    DIFFERENCE,
-    DISTANCE,
-    ELAPSED,
-    EPISODES,
-    EQUAL,
-    EVENTUALLY,
-    EVENTUALLY_WITHIN,
-    FALL,
-    FIRST,
-    GLOBALLY,
-    GLOBALLY_WITHIN,
-    GONE,
-    GREATER,
-    GREATER_EQUAL,
-    HISTORICALLY,
-    HISTORICALLY_WITHIN,
-    IMPLIES,
-    LAST,
-    LATEST,
-    LEFT,
-    LENGTH,
-    LESS,
-    LESS_EQUAL,
-    LONGEST,
-    MAX,
-    MAX_WITHIN,
-    MEAN,
-    MEAN_WITHIN,
-    MIN,
-    MIN_WITHIN,
-    MISSING,
-    NEXT,
-    NOT,
-    ONCE,
-    ONCE_WITHIN,
-    OR,
-    PREVIOUS,
-    RISE,
-    SIGN,
-    SINCE,
-    SLOPE,
-    SPREAD,
-    SPREAD_WITHIN,
-    TOTAL,
-    UNLESS,
-    UNTIL,
-    WHEN_MAX,
-    WHEN_MIN,
-    Cells,
-    Operator,
-)
+from telltree.logic.operators import Cells, Operator
 from telltree.logic.shapelet import DECIMALS
-from telltree.models.exported import Chosen, Exported, Refused, common_levels, is_never_missing, unsayable
+from telltree.models.export_common import Chosen, Exported, Refused, common_levels, is_never_missing, unsayable
 from telltree.panel import Column, ColumnType, Schema
-from telltree.panel.naming import level_name, says_missing
+from telltree.panel.names_and_missing import level_name, says_missing
 from telltree.tree.tree import Tree
 
 _GAPS = "'', 'NA', 'N/A', '<NA>', 'NaN', 'nan', 'NAN', 'null', 'NULL'"  # as in `says_missing`
@@ -97,7 +41,7 @@ LONGEST_SHAPE = 400  # steps; SQLite adds up less than a thousand numbers at onc
 
 
 def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
-    """A query for the category and label of each record; for one category, for the records that are in it."""
+    """Write a query for the category and label of each record; for one category, a query for its records."""
     return (f"-- {exported.demand}\n" if exported.demand else "") + _query(exported, table, id, time)
 
 
@@ -124,7 +68,7 @@ def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  #
 
 
 def _own(word: str, table: str) -> str:
-    """A name for a part of the query that the table does not use."""
+    """Return a name for a part of the query that differs from the table's."""
     while table.lower().startswith(word):
         word += "_"
     return word
@@ -136,7 +80,7 @@ def _members(chosen: Chosen, numbers: dict[Expression, int]) -> str:
 
 
 def _source(tree: Tree, steps: "_Steps", table: str, id: str, time: str | None) -> str:  # noqa: A002
-    """The table, with the columns that formulas use under plain names, converted to doubles, 1 and 0, and text."""
+    """Return the subquery that selects the columns of formulas, renamed and converted to doubles, 1 and 0, and text."""
     order = "" if time is None else f" ORDER BY s.{_name(time)}"
     columns = [
         f"s.{_name(id)} AS record",
@@ -159,7 +103,7 @@ def _value(column: Column) -> str:
 
 
 def _numeric(name: str) -> str:
-    """The value of a real column; NULL for text that is not a number, which SQLite would read as 0."""
+    """Return the value of a real column; NULL for text that is no number, which SQLite would read as 0."""
     return (
         f"CASE WHEN TYPEOF({name}) NOT IN ('text', 'VARCHAR') THEN {name} "
         f"WHEN TRIM(CAST({name} AS TEXT)) IN ({_GAPS}) THEN NULL "
@@ -168,7 +112,7 @@ def _numeric(name: str) -> str:
 
 
 def _category(column: Column, name: str, text: str) -> str:
-    """The name of a category, by the rule of all inputs; NULL where text means a missing value."""
+    """Return the name of a category, by the rule of all inputs; NULL for text that means a missing value."""
     numbers = any(_as_number(level) is not None for level in column.levels)
     cut = f"WHEN TYPEOF({name}) LIKE 'DECIMAL%' AND {text} LIKE '%.%' THEN RTRIM(RTRIM({text}, '0'), '.') "
     called = f"CASE WHEN TRIM({text}) IN ({_GAPS}) THEN NULL {cut if numbers else ''}ELSE {text} END"
@@ -177,7 +121,7 @@ def _category(column: Column, name: str, text: str) -> str:
 
 
 def _spellings(levels: Sequence[str]) -> dict[str, str]:
-    """How databases may write levels differently from telltree: 1.0 for 1, 1.0e-05 for 1e-05, true for True."""
+    """Map the spellings of databases to levels: 1.0 to 1, 1.0e-05 to 1e-05, true to True."""
     found: dict[str, str] = {level: level for level in levels if says_missing(level)}
     for level in levels:
         number = _as_number(level)
@@ -192,7 +136,7 @@ def _spellings(levels: Sequence[str]) -> dict[str, str]:
 
 
 def _as_number(level: str) -> float | None:
-    """The float that a level's name stands for, if any."""
+    """Return the float that a level stands for, or None."""
     try:
         number = float(level)
     except ValueError:
@@ -201,34 +145,34 @@ def _as_number(level: str) -> float | None:
 
 
 def _sqlite_text(number: float) -> str:
-    """A float with at most 15 digits, always with a decimal point."""
+    """Write a float as SQLite does: at most 15 digits, always with a decimal point."""
     mantissa, sign, exponent = f"{number:.15g}".partition("e")
     return mantissa + ("" if "." in mantissa else ".0") + sign + exponent
 
 
 def _number_or_null(value: str) -> str:
-    """NULL for NaN, which DuckDB has and treats as greater than infinity."""
+    """Replace NaN, which DuckDB has and treats as greater than infinity, by NULL."""
     return f"CASE WHEN {value} <= {_INFINITY} THEN {value} END"
 
 
 @dataclass
 class _Steps:
-    """The columns of the steps: those of the data by name, and those added layer by layer."""
+    """The columns of the query: those of the data by name, and those added layer by layer."""
 
     schema: Schema
     name: str
     step: tuple[float | None, str] | None
-    """The length of a step, if all have the same, and the unit of times."""
+    """The length of a step (None if steps differ) and the unit of times."""
     time: str | None
     columns: dict[str, str] = field(default_factory=dict)
     _added: list[list[str]] = field(default_factory=list)
     _known: dict[Expression, tuple[str, int]] = field(default_factory=dict)
-    """The names of added columns, and the layer from which each can be used."""
+    """The names of added columns, and the layers from which on they can be used."""
     timed: bool = False
-    """Whether the times of the table are used."""
+    """True if the query uses the times of the table."""
 
     def layers(self, source: str) -> list[str]:
-        """The common table expressions, one after the other."""
+        """Return the common table expressions in order."""
         found = [f"{self.name}0 AS (\n  {source}\n)"]
         for i, added in enumerate(self._added, 1):
             columns = ",\n         ".join(["*", *added])
@@ -238,7 +182,7 @@ class _Steps:
         return found
 
     def _layer(self, e: Expression) -> int:
-        """The layer in which everything that the operands of an expression refer to is known."""
+        """Return the layer in which all columns for the operands of an expression exist."""
         return max((self._known[part][1] for part in e.walk() if part is not e and part in self._known), default=0)
 
     def _column(self, e: Expression) -> str:
@@ -246,18 +190,18 @@ class _Steps:
         return self.columns.setdefault(e.head.name, f"c{len(self.columns)}")
 
     def condition(self, e: Expression) -> str:
-        """A Boolean expression as a condition that is true or false, never NULL."""
+        """Write a Boolean expression as a condition that is true or false, never NULL."""
         if isinstance(e.head, Attribute):
             return f"COALESCE({self._column(e)} = 1, FALSE)"
-        return self._said(e)
+        return self._operation(e)
 
     def number(self, e: Expression) -> str:
-        """An expression that yields numbers; NULL where it is missing."""
+        """Write an expression that yields numbers; NULL where they are missing."""
         if isinstance(e.head, Attribute):
             return self._column(e)
-        return _real(e.head.value) if isinstance(e.head, Number) else self._said(e)
+        return _real(e.head.value) if isinstance(e.head, Number) else self._operation(e)
 
-    def _said(self, e: Expression) -> str:
+    def _operation(self, e: Expression) -> str:
         if not isinstance(e.head, Operator):
             raise unsayable(e, "SQL")
         cell = SQL[e.head]
@@ -266,7 +210,7 @@ class _Steps:
         return cell(self, e)
 
     def named(self, e: Expression, text: str) -> str:
-        """The name of a column that holds what `text` says; it goes into the first layer that can say it."""
+        """Add a column with an expression to the first layer that has all it refers to; return its name."""
         if e not in self._known:
             layer = self._layer(e)
             while len(self._added) <= layer:
@@ -277,29 +221,29 @@ class _Steps:
         return self._known[e][0]
 
     def known_as(self, e: Expression, last: Expression, text: str) -> str:
-        """The same for an expression that was worked out in several steps, of which this is the last."""
+        """Add a column for the last step in computing an expression; return its name."""
         name = self.named(last, text)
         self._known[e] = self._known[last]
         return name
 
     def joined(self, e: Expression, text: str) -> str:
-        """Conditions joined to one, with a name of its own if it is nested too deeply."""
+        """Join conditions; the result becomes a column if it is nested too deeply."""
         text = text.format(*(self.condition(operand) for operand in e.operands))
         return f"({self.named(e, _bit(text))} = 1)" if _nesting(text) > _DEEPEST else text
 
     def over_time(self, e: Expression, text: str) -> str:
-        """The name of a column for what is said of a condition at several steps."""
+        """Add a column for a condition aggregated over steps; return its name."""
         return self.named(e, text.format(_bit(self.condition(e.args[0]))))
 
     def missing(self, e: Expression) -> str:
-        """Whether a column or signal has no value."""
-        (asked,) = e.args
-        if is_never_missing(asked):
+        """Write the condition that a column or signal has no value."""
+        (operand,) = e.args
+        if is_never_missing(operand):
             return "FALSE"
-        return f"({self.number(asked)} IS NULL)"
+        return f"({self.number(operand)} IS NULL)"
 
     def compared(self, e: Expression) -> str:
-        """A comparison, false where something is missing."""
+        """Write a comparison, false where something is missing."""
         assert isinstance(e.head, Operator)
         if e.args[0].type is Type.CATEGORICAL_VECTOR:
             return self._same_category(e)
@@ -315,28 +259,28 @@ class _Steps:
         return f"COALESCE({left} = {right}{known}, FALSE)"
 
     def elapsed(self, e: Expression) -> str:
-        """The time since the first step: counted where steps are evenly apart, else as the table has it."""
+        """Write the time since the first step: counted if steps have one length, else from the times of the table."""
         period = 1.0 if self.step is None else self.step[0]
         if period is not None:
             return f"((step - 1) * {_real(period)})"
         return self.named(e, f"{self.clock(e)} - FIRST_VALUE(clock) {_BEFORE}")
 
     def clock(self, e: Expression) -> str:
-        """The table's times, of which steps that differ in length have need."""
+        """Return the column of times, which is needed if steps differ in length."""
         if self.time is None:
             raise unsayable(e, "SQL without a column of times, for steps differ in length; give time=...")
         self.timed = True
         return "clock"
 
 
-_Said: TypeAlias = Callable[[_Steps, Expression], str]
+_Cell: TypeAlias = Callable[[_Steps, Expression], str]
 
 
-def _joins(text: str) -> _Said:
+def _joins(text: str) -> _Cell:
     return lambda steps, e: steps.joined(e, text)
 
 
-def _looks(text: str) -> _Said:
+def _looks(text: str) -> _Cell:
     return lambda steps, e: f"({steps.over_time(e, text)} = 1)"
 
 
@@ -366,7 +310,7 @@ def _change(steps: _Steps, e: Expression) -> str:
 
 
 def _gone(steps: _Steps, e: Expression) -> str:
-    """The share of the record's steps, or of its time where these differ in length."""
+    """Write the share of the record's steps that have passed, or of its time if steps differ in length."""
     if steps.step is None or steps.step[0] is not None:
         share = f"(step - 1e0) / ({_COUNT} - 1)"
     else:
@@ -375,18 +319,18 @@ def _gone(steps: _Steps, e: Expression) -> str:
     return steps.named(e, f"CASE WHEN step < {_COUNT} THEN {share} ELSE 1e0 END")
 
 
-def _within(how: str) -> _Said:
-    """Over the steps of a window; beyond the end of the record, nothing speaks for or against it."""
+def _within(how: str) -> _Cell:
+    """Return a cell that aggregates a condition over a window; steps beyond the record do not count."""
 
-    def said(steps: _Steps, e: Expression) -> str:
+    def cell(steps: _Steps, e: Expression) -> str:
         found = steps.over_time(e, f"{how}({{}}) OVER {_frame(e)}")
         return f"(COALESCE({found}, {int(how == 'MIN')}) = 1)"
 
-    return said
+    return cell
 
 
 def _frame(e: Expression) -> str:
-    """The steps of a window."""
+    """Write the frame of a window."""
     first, last = (int(bound) if bound < LONGEST_WINDOW else "UNBOUNDED" for bound in e.window)
     if first == "UNBOUNDED":
         raise unsayable(e, f"SQL, whose windows begin less than {LONGEST_WINDOW:,} steps away")
@@ -397,7 +341,7 @@ def _frame(e: Expression) -> str:
 
 
 def _sum(x: str, over: str, divided: str = "") -> str:
-    """A sum; infinities apart, because what leaves a moving window is subtracted again."""
+    """Write a sum; infinities are handled apart, since databases subtract values that leave a moving window."""
     return (
         f"CASE WHEN MAX({x}) {over} >= {_INFINITY} THEN CASE WHEN MIN({x}) {over} > -{_INFINITY} THEN {_INFINITY} END "
         f"WHEN MIN({x}) {over} <= -{_INFINITY} THEN -{_INFINITY} "
@@ -421,79 +365,79 @@ def _spread(x: str, over: str) -> str:
     return f"{_greatest(x, over)} - {_least(x, over)}"
 
 
-def _over_window(text: Callable[[str, str], str]) -> _Said:
-    """A number made of those in a window, by the signal and what it is taken over; NULL where there are none."""
+def _over_window(text: Callable[[str, str], str]) -> _Cell:
+    """Return a cell that aggregates the numbers in a window, given a function of signal and window; NULL for none."""
 
-    def said(steps: _Steps, e: Expression) -> str:
+    def cell(steps: _Steps, e: Expression) -> str:
         made = text(steps.number(e.args[0]), f"OVER {_frame(e)}")
         return f"({_number_or_null(steps.named(e, made))})"
 
-    return said
+    return cell
 
 
 def _total(steps: _Steps, e: Expression) -> str:
     return f"({_number_or_null(steps.named(e, _sum(steps.number(e.args[0]), 'OVER behind')))})"
 
 
-def _of_record(text: Callable[[str, str], str]) -> _Said:
-    """A number made of all of the record, by the signal and what it is taken over."""
+def _of_record(text: Callable[[str, str], str]) -> _Cell:
+    """Return a cell that aggregates all numbers of the record, given a function of signal and window."""
 
-    def said(steps: _Steps, e: Expression) -> str:
+    def cell(steps: _Steps, e: Expression) -> str:
         return f"({_number_or_null(steps.named(e, text(steps.number(e.args[0]), 'OVER whole')))})"
 
-    return said
+    return cell
 
 
 def _slope(steps: _Steps, e: Expression) -> str:
-    """By least squares, all numbers whole but the values; see `logic.along.slope`."""
+    """Write the slope by least squares; all numbers but the values are integers."""
     x = steps.number(e.args[0])
     known = f"CASE WHEN {x} IS NOT NULL THEN {{}} END"
     first, second = (f"SUM({known.format(power)}) OVER whole" for power in ("step - 1", "(step - 1) * (step - 1)"))
-    part = Expression(NOT, (e,))  # no formula has the like: names for what is worked out on the way
+    part = Expression(op.NOT, (e,))  # no formula equals it: keys for intermediate columns
     width = steps.named(part, f"COUNT({x}) OVER whole * {second} - {first} * {first}")
-    weight = steps.named(Expression(AND, (e, e)), f"COUNT({x}) OVER whole * (step - 1) - {first}")
+    weight = steps.named(Expression(op.AND, (e, e)), f"COUNT({x}) OVER whole * (step - 1) - {first}")
     slope = (
         f"CASE WHEN MAX(ABS({x})) OVER whole >= {_INFINITY} THEN NULL WHEN {width} = 0 THEN 0e0 "
         f"ELSE SUM(CAST({weight} AS DOUBLE) * {x}) OVER whole / {width} END"
     )
-    return f"({_number_or_null(steps.known_as(e, Expression(NOT, (part,)), slope))})"
+    return f"({_number_or_null(steps.known_as(e, Expression(op.NOT, (part,)), slope))})"
 
 
-def _end(which: str) -> _Said:
-    """The first (MIN) or last (MAX) value that there is."""
+def _end(which: str) -> _Cell:
+    """Return a cell for the first (MIN) or last (MAX) present value."""
 
-    def said(steps: _Steps, e: Expression) -> str:
-        x, place = steps.number(e.args[0]), Expression(NOT, (e,))
+    def cell(steps: _Steps, e: Expression) -> str:
+        x, place = steps.number(e.args[0]), Expression(op.NOT, (e,))
         end = steps.named(place, f"{which}(CASE WHEN {x} IS NOT NULL THEN step END) OVER whole")
-        return steps.known_as(e, Expression(NOT, (place,)), f"MAX(CASE WHEN step = {end} THEN {x} END) OVER whole")
+        return steps.known_as(e, Expression(op.NOT, (place,)), f"MAX(CASE WHEN step = {end} THEN {x} END) OVER whole")
 
-    return said
+    return cell
 
 
-def _when(extreme: Operator) -> _Said:
-    """The time of the first step at which a signal is at its extreme."""
+def _when(extreme: Operator) -> _Cell:
+    """Return a cell for the time of the first step with the extreme of a signal."""
 
-    def said(steps: _Steps, e: Expression) -> str:
-        x, best, elapsed = steps.number(e.args[0]), Expression(extreme, e.args), Expression(ELAPSED)
+    def cell(steps: _Steps, e: Expression) -> str:
+        x, best, elapsed = steps.number(e.args[0]), Expression(extreme, e.args), Expression(op.ELAPSED)
         time = f"MIN(CASE WHEN {x} = {steps.number(best)} THEN {steps.number(elapsed)} END) OVER whole"
-        return steps.known_as(e, Expression(AND, (best, elapsed)), time)
+        return steps.known_as(e, Expression(op.AND, (best, elapsed)), time)
 
-    return said
+    return cell
 
 
 def _distance(steps: _Steps, e: Expression) -> str:
-    """How far the last steps are from a shape; see `operators.shape.distances`."""
+    """Write the distance of the last steps from a shape."""
     (signal, shape), pattern = e.args, e.shape.pattern
     last = len(pattern) - 1
     if last >= LONGEST_SHAPE:
         raise unsayable(e, f"SQL, where a shape has at most {LONGEST_SHAPE} steps")
     x, over = steps.number(signal), f"OVER {_back(last)}"
-    # Names for what is worked out on the way; no formula has the like.
-    low, high = (Expression(side, (Expression(Number(-len(pattern))), signal)) for side in (AND, OR))
-    total, square, alike = Expression(NOT, (low,)), Expression(NOT, (high,)), Expression(AND, (high, shape))
+    # Keys for intermediate columns, which no formula equals.
+    low, high = (Expression(side, (Expression(Number(-len(pattern))), signal)) for side in (op.AND, op.OR))
+    total, square, alike = Expression(op.NOT, (low,)), Expression(op.NOT, (high,)), Expression(op.AND, (high, shape))
     least, most = steps.named(low, _least(x, over)), steps.named(high, _greatest(x, over))
     values = [
-        steps.named(Expression(AND, (Expression(Number(float(back))), signal)), f"LAG({x}, {back}) {_BEFORE}")
+        steps.named(Expression(op.AND, (Expression(Number(float(back))), signal)), f"LAG({x}, {back}) {_BEFORE}")
         for back in range(last, -1, -1)
     ]
     shares = [f"({value} - {least}) / ({most} - {least})" for value in values]
@@ -508,123 +452,125 @@ def _distance(steps: _Steps, e: Expression) -> str:
         f"WHEN {most} = {least} THEN CASE WHEN ABS({most}) < {_INFINITY} THEN 1e0 END "
         f"ELSE ROUND(SQRT(CASE WHEN {apart} > 0 THEN {apart} ELSE 0e0 END), {DECIMALS}) END"
     )
-    return steps.known_as(e, Expression(AND, (total, alike)), found)
+    return steps.known_as(e, Expression(op.AND, (total, alike)), found)
 
 
 def _back(steps: int) -> str:
-    """The window of so many steps before each, and itself."""
+    """Write the window of a step and so many before it."""
     return f"(PARTITION BY record ORDER BY step ROWS BETWEEN {steps} PRECEDING AND CURRENT ROW)"
 
 
 def _latest(steps: _Steps, e: Expression) -> str:
-    """Steps are grouped by the last one at which the condition held, whose value goes for all of them."""
+    """Write the latest value: steps are grouped by the last one at which the condition held."""
     x, holds = steps.number(e.args[0]), steps.condition(e.args[1])
-    last = Expression(NOT, (e,))  # no formula has the like: a name for what is worked out on the way
+    last = Expression(op.NOT, (e,))  # no formula equals it: a key for an intermediate column
     event = steps.named(last, f"MAX(CASE WHEN {holds} THEN step END) OVER behind")
     value = f"MAX(CASE WHEN step = {event} THEN {x} END) OVER (PARTITION BY record, {event})"
-    return steps.known_as(e, Expression(NOT, (last,)), value)
+    return steps.known_as(e, Expression(op.NOT, (last,)), value)
 
 
-def _until(weak: bool) -> _Said:
-    """At the first step from here on at which the second holds or the first does not, the second must hold."""
+def _until(weak: bool) -> _Cell:
+    """Return a cell: at the next step at which the second holds or the first does not, the second must hold."""
 
-    def said(steps: _Steps, e: Expression) -> str:
+    def cell(steps: _Steps, e: Expression) -> str:
         first, second = (steps.condition(operand) for operand in e.operands)
         ends = steps.named(
             e, f"MIN(CASE WHEN {second} THEN 2 * step WHEN NOT {first} THEN 2 * step + 1 END) OVER ahead"
         )
         return f"(COALESCE({ends} % 2, {int(not weak)}) = 0)"
 
-    return said
+    return cell
 
 
 def _since(steps: _Steps, e: Expression) -> str:
-    """At the last step up to here at which the second held or the first did not, the second must have held."""
+    """Write `since`: at the last step at which the second held or the first did not, the second must have held."""
     first, second = (steps.condition(operand) for operand in e.operands)
     ends = f"MAX(CASE WHEN {second} THEN 2 * step WHEN NOT {first} THEN 2 * step + 1 END) OVER behind"
     return f"(COALESCE({steps.named(e, ends)} % 2, 1) = 0)"
 
 
 def _longest(steps: _Steps, e: Expression) -> str:
-    """Runs are numbered by the steps at which it does not hold, and what holds in each is counted."""
+    """Write the longest run: runs are numbered by the steps at which it does not hold, and steps of each counted."""
     holds = steps.condition(e.args[0])
-    run = Expression(NOT, (e,))  # no formula has the like: a name for what is worked out on the way
-    held, most = Expression(NOT, (run,)), Expression(NOT, (Expression(NOT, (run,)),))
+    run = Expression(op.NOT, (e,))  # no formula equals it: a key for an intermediate column
+    held, most = Expression(op.NOT, (run,)), Expression(op.NOT, (Expression(op.NOT, (run,)),))
     number = steps.named(run, f"SUM({_bit(f'NOT {holds}')}) OVER behind")
     length = steps.named(held, f"SUM({_bit(holds)}) OVER (PARTITION BY record, {number})")
     return steps.known_as(e, most, f"MAX({length}) OVER whole")
 
 
 def _left(steps: _Steps, e: Expression) -> str:
-    """The time until the last step, as `elapsed` is since the first."""
+    """Write the time until the last step; see `elapsed`."""
     period = 1.0 if steps.step is None else steps.step[0]
     if period is not None:
         return steps.named(e, f"({_COUNT} - step) * {_real(period)}")
     return steps.named(e, f"LAST_VALUE({steps.clock(e)}) OVER ahead - clock")
 
 
-SQL: Cells[_Said | Refused] = Cells(
+SQL: Cells[_Cell | Refused] = Cells(
     "SQL",
-    "models/sql.py",
+    "models/export_sql.py",
     {
-        NOT: _joins("(NOT {})"),
-        AND: _joins("({} AND {})"),
-        OR: _joins("({} OR {})"),
-        IMPLIES: _joins("(NOT {} OR {})"),
-        EVENTUALLY: _looks("MAX({}) OVER ahead"),
-        GLOBALLY: _looks("MIN({}) OVER ahead"),
-        COUNT: lambda steps, e: steps.over_time(e, "SUM({}) OVER whole"),
-        LESS: _compares,
-        LESS_EQUAL: _compares,
-        GREATER: _compares,
-        GREATER_EQUAL: _compares,
-        EQUAL: _compares,
-        MISSING: lambda steps, e: steps.missing(e),
-        ABS: _absolute,
-        DIFFERENCE: _difference,
-        SIGN: _sign,
-        CHANGE: _change,
-        GONE: _gone,
-        LEFT: _left,
-        LENGTH: lambda steps, e: steps.named(e, _COUNT),
-        EVENTUALLY_WITHIN: _within("MAX"),
-        GLOBALLY_WITHIN: _within("MIN"),
-        NEXT: _within("MAX"),
-        PREVIOUS: _within("MAX"),
-        ONCE: _looks("MAX({}) OVER behind"),
-        HISTORICALLY: _looks("MIN({}) OVER behind"),
-        ONCE_WITHIN: _within("MAX"),
-        HISTORICALLY_WITHIN: _within("MIN"),
-        UNTIL: _until(weak=False),
-        UNLESS: _until(weak=True),
-        SINCE: _since,
-        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))),
-        EPISODES: lambda steps, e: steps.number(spelt_out(e)),
-        MEAN_WITHIN: _over_window(_mean),
-        MIN_WITHIN: _over_window(_least),
-        MAX_WITHIN: _over_window(_greatest),
-        SPREAD_WITHIN: _over_window(_spread),
-        TOTAL: _total,
-        LATEST: _latest,
-        MEAN: _of_record(_mean),
-        MIN: _of_record(_least),
-        MAX: _of_record(_greatest),
-        SPREAD: _of_record(_spread),
-        SLOPE: _slope,
-        FIRST: _end("MIN"),
-        LAST: _end("MAX"),
-        WHEN_MIN: _when(MIN),
-        WHEN_MAX: _when(MAX),
-        DISTANCE: _distance,
-        LONGEST: _longest,
-        ELAPSED: lambda steps, e: steps.elapsed(e),
+        op.NOT: _joins("(NOT {})"),
+        op.AND: _joins("({} AND {})"),
+        op.OR: _joins("({} OR {})"),
+        op.IMPLIES: _joins("(NOT {} OR {})"),
+        op.EVENTUALLY: _looks("MAX({}) OVER ahead"),
+        op.GLOBALLY: _looks("MIN({}) OVER ahead"),
+        op.COUNT: lambda steps, e: steps.over_time(e, "SUM({}) OVER whole"),
+        op.LESS: _compares,
+        op.LESS_EQUAL: _compares,
+        op.GREATER: _compares,
+        op.GREATER_EQUAL: _compares,
+        op.EQUAL: _compares,
+        op.MISSING: lambda steps, e: steps.missing(e),
+        op.ABS: _absolute,
+        op.DIFFERENCE: _difference,
+        op.SIGN: _sign,
+        op.CHANGE: _change,
+        op.GONE: _gone,
+        op.LEFT: _left,
+        op.LENGTH: lambda steps, e: steps.named(e, _COUNT),
+        op.EVENTUALLY_WITHIN: _within("MAX"),
+        op.GLOBALLY_WITHIN: _within("MIN"),
+        op.NEXT: _within("MAX"),
+        op.PREVIOUS: _within("MAX"),
+        op.ONCE: _looks("MAX({}) OVER behind"),
+        op.HISTORICALLY: _looks("MIN({}) OVER behind"),
+        op.ONCE_WITHIN: _within("MAX"),
+        op.HISTORICALLY_WITHIN: _within("MIN"),
+        op.UNTIL: _until(weak=False),
+        op.UNLESS: _until(weak=True),
+        op.SINCE: _since,
+        **dict.fromkeys(
+            (op.RISE, op.FALL, op.BEFORE, op.BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))
+        ),
+        op.EPISODES: lambda steps, e: steps.number(spelt_out(e)),
+        op.MEAN_WITHIN: _over_window(_mean),
+        op.MIN_WITHIN: _over_window(_least),
+        op.MAX_WITHIN: _over_window(_greatest),
+        op.SPREAD_WITHIN: _over_window(_spread),
+        op.TOTAL: _total,
+        op.LATEST: _latest,
+        op.MEAN: _of_record(_mean),
+        op.MIN: _of_record(_least),
+        op.MAX: _of_record(_greatest),
+        op.SPREAD: _of_record(_spread),
+        op.SLOPE: _slope,
+        op.FIRST: _end("MIN"),
+        op.LAST: _end("MAX"),
+        op.WHEN_MIN: _when(op.MIN),
+        op.WHEN_MAX: _when(op.MAX),
+        op.DISTANCE: _distance,
+        op.LONGEST: _longest,
+        op.ELAPSED: lambda steps, e: steps.elapsed(e),
     },
 )
-"""A condition, or a number that is NULL where it is missing."""
+"""Code for a condition, or for a number that is NULL where it is missing."""
 
 
 def _nesting(text: str) -> int:
-    """How deeply parentheses are nested."""
+    """Return the depth of nested parentheses."""
     depths = accumulate((sign == "(") - (sign == ")") for sign in text)
     return max(depths)
 
@@ -634,7 +580,7 @@ def _bit(condition: str) -> str:
 
 
 def _real(value: float) -> str:
-    """A double, exactly; without an exponent DuckDB would read a decimal."""
+    """Write a double exactly; without an exponent DuckDB would read a decimal."""
     text = repr(float(value))
     text = text if "e" in text else text + "e0"
     return f"({text})" if text.startswith("-") else text

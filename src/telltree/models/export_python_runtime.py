@@ -1,4 +1,4 @@
-"""What formulas mean, in plain Python: the part of an exported module that is the same for every model.
+"""The meaning of formulas in plain Python: the part of exported modules that is the same for every model.
 
 Its source is copied into the module, so it uses only the standard library. Vectors are lists with one value per step;
 missing numbers and categories are None.
@@ -6,11 +6,11 @@ missing numbers and categories are None.
 
 from typing import Any
 
-from telltree.panel.naming import is_nothing, known_names, level_name, says_missing
+from telltree.panel.names_and_missing import is_nothing, known_names, level_name, says_missing
 
 
 def column(record: Any, name: str, names: Any = ()) -> list[Any]:
-    """The values of a column, one per step, None where missing; a single value stands for every step.
+    """Return the values of a column, one per step, None where missing; a single value stands for every step.
 
     Text that says that a value is missing counts as missing, unless it is one of the names.
     """
@@ -27,7 +27,7 @@ def _is_missing(value: Any, names: Any) -> bool:
 
 
 def steps(record: Any) -> int:
-    """How many steps a record has."""
+    """Return the number of steps of a record."""
     return max([len(values) for values in record.values() if _is_vector(values)], default=1)
 
 
@@ -36,41 +36,41 @@ def _is_vector(values: Any) -> bool:
 
 
 def real(record: Any, name: str) -> list[Any]:
-    """The values of a real column."""
+    """Return the values of a real column."""
     return [None if value is None else float(value) for value in column(record, name)]
 
 
 def boolean(record: Any, name: str) -> list[bool]:
-    """Where a Boolean column is true; a missing value is not true."""
+    """Return for each step True if a Boolean column is true; a missing value is not true."""
     return [x is True for x in truths(record, name)]
 
 
 def truths(record: Any, name: str) -> list[Any]:
-    """The values of a Boolean column; text and numbers that say neither true nor false are missing."""
+    """Return the values of a Boolean column; text and numbers that mean neither true nor false are missing."""
     true, false = ("true", "yes", "on", "y", "t", "1", "1.0"), ("false", "no", "off", "n", "f", "0", "0.0")
     words = [str(value).strip().lower() for value in column(record, name)]
     return [True if word in true else False if word in false else None for word in words]
 
 
 def categorical(record: Any, name: str, names: Any = ()) -> list[Any]:
-    """The values of a categorical column, by the names of their categories; `names` lists declared names."""
+    """Return the category names in a categorical column; `names` lists declared names."""
     known: Any = known_names(names)
     called = [None if value is None else level_name(value) for value in column(record, name, names)]
     return [known.get(category, category) for category in called]
 
 
 def constant(like: list[Any], value: Any) -> list[Any]:
-    """A constant, repeated for each step."""
+    """Repeat a constant for each step."""
     return [value for _ in like]
 
 
 def missing(a: list[Any]) -> list[bool]:
-    """Where there is no value."""
+    """Return for each step True if there is no value."""
     return [x is None for x in a]
 
 
 def _known(a: Any, b: Any) -> list[tuple[bool, Any, Any]]:
-    """The values of two operands at each step, one of which may be a constant, and whether both are present."""
+    """Pair the values of two operands, one of which may be a constant, and tell at each step if both are present."""
     left = a if isinstance(a, list) else constant(b, a)
     right = b if isinstance(b, list) else constant(a, b)
     return [(x is not None and y is not None, x, y) for x, y in zip(left, right, strict=True)]
@@ -92,7 +92,7 @@ def equal(a: Any, b: Any) -> list[bool]:
 
 
 def same(a: Any, b: Any, levels: list[str]) -> list[bool]:
-    """Whether two categories are the same, and known to the model."""
+    """Return for each step True if two categories are the same, and known to the model."""
     return [known and x == y and x in levels for known, x, y in _known(a, b)]
 
 
@@ -102,31 +102,31 @@ def difference(a: Any, b: Any) -> list[Any]:
 
 
 def change(a: list[Any], window: float) -> list[Any]:
-    """The difference from the value `window` steps before, or from the first step if there are fewer."""
+    """Return the difference from the value `window` steps before, or from the first step if there are fewer."""
     return difference(a, [a[max(0, t - int(window))] for t in range(len(a))])
 
 
 def number(x: Any) -> Any:
-    """What is neither missing nor NaN, as infinity minus infinity is."""
+    """Return a number, or None for NaN, such as infinity minus infinity."""
     return None if x is None or x != x else x  # noqa: PLR0124 - NaN alone differs from itself
 
 
 def moving(a: list[Any], first: float, last: float, made: Any) -> list[Any]:
-    """What is made of the values in a window, counted back from each step; missing if there are none."""
+    """Apply a function to the values in a window, counted back from each step; missing if there are none."""
     near, far = int(min(first, len(a))), int(min(last, len(a)))
     windows = [[x for x in a[max(0, t - far) : max(0, t - near + 1)] if x is not None] for t in range(len(a))]
     return [number(made(window)) if window else None for window in windows]
 
 
 def _plus(high: float, low: float, x: float) -> tuple[float, float]:
-    """A sum and what was lost by rounding it, with a number more."""
+    """Add a number to a sum and the error of its rounding."""
     found = high + x
     lost = (high - found) + x if abs(high) >= abs(x) else (x - found) + high
     return (found, low + lost) if found - found == 0 else (found, 0.0)
 
 
 def summed(values: Any) -> float:
-    """The sum."""
+    """Return the sum, corrected for rounding."""
     high, low = 0.0, 0.0
     for x in values:
         high, low = _plus(high, low, x)
@@ -134,33 +134,33 @@ def summed(values: Any) -> float:
 
 
 def average(values: list[float]) -> float:
-    """The mean."""
+    """Return the mean."""
     return summed(values) / len(values)
 
 
 def spread(values: list[float]) -> float:
-    """By how much the greatest is above the least."""
+    """Return the greatest minus the least value."""
     return max(values) - min(values)
 
 
 def first(values: list[float]) -> float:
-    """The first of them."""
+    """Return the first value."""
     return values[0]
 
 
 def last(values: list[float]) -> float:
-    """The last of them."""
+    """Return the last value."""
     return values[-1]
 
 
 def whole(a: list[Any], made: Any) -> list[Any]:
-    """What is made of all values of the record; missing if there are none."""
+    """Apply a function to all values of the record; missing if there are none."""
     values = [x for x in a if x is not None]
     return constant(a, number(made(values)) if values else None)
 
 
 def slope(a: list[Any]) -> list[Any]:
-    """Of the line that is nearest to all values, by least squares, a step; 0 of a single value."""
+    """Return the slope per step of the line through all values, by least squares; 0 for a single value."""
     known = [(t, x) for t, x in enumerate(a) if x is not None]
     if not known or any(x - x != 0 for _, x in known):  # infinity is nowhere near a line
         return constant(a, None)
@@ -171,19 +171,19 @@ def slope(a: list[Any]) -> list[Any]:
 
 
 def when(a: list[Any], times: list[float], best: Any) -> list[Any]:
-    """The time of the first step at which it is at its least or greatest; missing if there is no value."""
+    """Return the time of the first step with the least or greatest value; missing if there is no value."""
     values = [x for x in a if x is not None]
     return constant(a, times[a.index(best(values))] if values else None)
 
 
 def distance(a: list[Any], pattern: list[float]) -> list[Any]:
-    """How far the last steps are from a pattern of mean 0 and length 1, once both are of the same height and size."""
+    """Return the distance of the last steps, standardised, from a pattern of mean 0 and length 1."""
     k = len(pattern)
     return [None if t < k - 1 else _apart(a[t - k + 1 : t + 1], pattern) for t in range(len(a))]
 
 
 def _apart(piece: list[Any], pattern: list[float]) -> Any:
-    """From 0 for the same form, over 1 for none at all, to 2 for the opposite; missing if a value is missing."""
+    """Return 0 for the same shape, 1 for a constant, up to 2 for the opposite; missing if a value is missing."""
     height = None if None in piece else max(piece) - min(piece)
     if not height or height - height != 0:
         return 1.0 if height == 0 else None
@@ -194,7 +194,7 @@ def _apart(piece: list[Any], pattern: list[float]) -> Any:
 
 
 def total(a: list[Any]) -> list[Any]:
-    """The sum of the values up to each step; missing before the first."""
+    """Return the sum of the values up to each step; missing before the first."""
     found, high, low, any_yet = [], 0.0, 0.0, False
     for x in a:
         if x is not None:
@@ -205,7 +205,7 @@ def total(a: list[Any]) -> list[Any]:
 
 
 def latest(a: list[Any], holds: list[bool]) -> list[Any]:
-    """The value when something last held; missing if it never did."""
+    """Return the value when a condition last held; missing if it never did."""
     found, value = [], None
     for x, held in zip(a, holds, strict=True):
         value = x if held else value
@@ -214,34 +214,34 @@ def latest(a: list[Any], holds: list[bool]) -> list[Any]:
 
 
 def counted(record: Any, period: float) -> list[float]:
-    """The time since the first step, for steps of equal length."""
+    """Return the time since the first step, for steps of equal length."""
     return [t * period for t in range(steps(record))]
 
 
 def timed(record: Any, name: str) -> list[float]:
-    """The time since the first step, by the record's own times."""
+    """Return the time since the first step, by the record's own times."""
     times = [float(time) for time in record[name]]
     return [time - times[0] for time in times]
 
 
 def left(record: Any, name: str) -> list[float]:
-    """The time until the last step, by the record's own times."""
+    """Return the time until the last step, by the record's own times."""
     times = [float(time) for time in record[name]]
     return [times[-1] - time for time in times]
 
 
 def gone(times: list[float]) -> list[float]:
-    """The share of the record that has passed, by the times since the first step; at the last step, all of it."""
+    """Return the share of the record that has passed, given the times since the first step; 1 at the last step."""
     return [time / (times[-1] or 1.0) for time in times[:-1]] + [1.0]
 
 
 def length(record: Any) -> list[int]:
-    """How many steps the record has, at each of them."""
+    """Return the number of steps of the record, at each step."""
     return [steps(record)] * steps(record)
 
 
 def absolute(a: list[Any]) -> list[Any]:
-    """The absolute value."""
+    """Return the absolute value."""
     return [None if x is None else abs(x) for x in a]
 
 
@@ -271,7 +271,7 @@ def implication(a: list[bool], b: list[bool]) -> list[bool]:
 
 
 def eventually(a: list[bool]) -> list[bool]:
-    """Whether it holds at this step or a later one."""
+    """Return for each step True if it holds at this step or a later one."""
     found, later = [], False
     for x in reversed(a):
         later = later or x
@@ -280,43 +280,43 @@ def eventually(a: list[bool]) -> list[bool]:
 
 
 def globally(a: list[bool]) -> list[bool]:
-    """Whether it holds at this step and all later ones."""
+    """Return for each step True if it holds at this step and all later ones."""
     return negation(eventually(negation(a)))
 
 
 def some_within(a: list[bool], first: float, last: float) -> list[bool]:
-    """Whether it holds at one of the steps of a window, counted from this one."""
+    """Return for each step True if it holds at a step of a window that is counted from this one."""
     end = int(min(last, len(a))) + 1
     return [any(a[t + int(first) : t + end]) for t in range(len(a))]
 
 
 def all_within(a: list[bool], first: float, last: float) -> list[bool]:
-    """Whether it holds at all steps of a window, counted from this one."""
+    """Return for each step True if it holds at all steps of a window that is counted from this one."""
     return negation(some_within(negation(a), first, last))
 
 
 def some_before(a: list[bool], first: float, last: float) -> list[bool]:
-    """Whether it held at one of the steps of a window, counted back from this one."""
+    """Return for each step True if it held at a step of a window that is counted back from this one."""
     return some_within(a[::-1], first, last)[::-1]
 
 
 def all_before(a: list[bool], first: float, last: float) -> list[bool]:
-    """Whether it held at all steps of a window, counted back from this one."""
+    """Return for each step True if it held at all steps of a window that is counted back from this one."""
     return all_within(a[::-1], first, last)[::-1]
 
 
 def once(a: list[bool]) -> list[bool]:
-    """Whether it holds at this step or an earlier one."""
+    """Return for each step True if it holds at this step or an earlier one."""
     return eventually(a[::-1])[::-1]
 
 
 def historically(a: list[bool]) -> list[bool]:
-    """Whether it holds at this step and all earlier ones."""
+    """Return for each step True if it holds at this step and all earlier ones."""
     return globally(a[::-1])[::-1]
 
 
 def until(a: list[bool], b: list[bool], weak: bool = False) -> list[bool]:
-    """Whether b comes, and a holds up to then; if weak, also where a holds to the end."""
+    """Return for each step True if b comes and a holds until then; if weak, also if a holds to the end."""
     found, after = [], weak
     for x, y in zip(reversed(a), reversed(b), strict=True):
         after = y or (x and after)
@@ -325,17 +325,17 @@ def until(a: list[bool], b: list[bool], weak: bool = False) -> list[bool]:
 
 
 def since(a: list[bool], b: list[bool]) -> list[bool]:
-    """Whether b came, and a has held since."""
+    """Return for each step True if b came and a has held since."""
     return until(a[::-1], b[::-1])[::-1]
 
 
 def count(a: list[bool]) -> list[int]:
-    """At how many steps of the record it holds."""
+    """Return the number of steps of the record at which it holds."""
     return constant(a, sum(a))
 
 
 def longest(a: list[bool]) -> list[int]:
-    """At how many steps in a row it holds, at most."""
+    """Return the greatest number of consecutive steps at which it holds."""
     most = run = 0
     for x in a:
         run = run + 1 if x else 0

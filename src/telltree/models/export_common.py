@@ -1,4 +1,4 @@
-"""What is exported of a model, and what export formats cannot express."""
+"""Common parts of exports: the selection of what to export, and errors for what a language cannot express."""
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from telltree.logic import Attribute, Expression, Level, Type, UserFunction
 from telltree.panel import Schema
 from telltree.tree.tree import Branch, Leaf, Tree
 
-# ---- What all export languages have in common: what they cannot express, and when categories agree.
+# ---- Errors for what a language cannot express, and comparisons of categories.
 
 
 def unsayable(e: Expression, language: str) -> SettingsError:
-    """The error for an expression that has no counterpart."""
+    """Return the error for an expression without a counterpart in the language."""
     if isinstance(e.head, UserFunction):
         return SettingsError(
             f"the formula calls the user function {e.head.name!r}, which cannot be exported to {language}: only Python "
@@ -26,17 +26,17 @@ def unsayable(e: Expression, language: str) -> SettingsError:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """In place of a cell: the language has no words for the operator, and why."""
+    """A cell for an operator that the language cannot express, and why."""
 
     why: str = ""
 
     def error(self, e: Expression, language: str) -> SettingsError:
-        """The error for an expression with that operator."""
+        """Return the error for an expression with that operator."""
         return unsayable(e, f"{language}, {self.why}" if self.why else language)
 
 
 def common_levels(e: Expression, schema: Schema) -> list[str]:
-    """The categories for which two categorical columns can be equal: those that both know."""
+    """Return the categories for which two categorical columns can be equal: the levels of both."""
     left, right = ((arg.head.name,) if isinstance(arg.head, Level) else _levels(arg, schema) for arg in e.args)
     return [level for level in left if level in set(right)]
 
@@ -47,11 +47,11 @@ def _levels(e: Expression, schema: Schema) -> tuple[str, ...]:
 
 
 def is_never_missing(e: Expression) -> bool:
-    """Whether `missing` of it is always false: formulas are true or false."""
+    """Return True if `missing` of an expression is always false, as for formulas, which are true or false."""
     return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) and not isinstance(e.head, Attribute)
 
 
-# ---- What is exported: a tree, or one category of it.
+# ---- The selection to export: a tree, or one category of it.
 
 
 class Chosen(NamedTuple):
@@ -64,15 +64,13 @@ class Chosen(NamedTuple):
 
     @property
     def formulas(self) -> list[Expression]:
-        """What is true of its records: formulas of the tree, or their negations."""
+        """The formulas on the path to the leaf, negated on false branches."""
         return signed(self.branches)
 
 
 @dataclass(frozen=True)
 class Exported:
-    """A tree, which of its categories to export (None: all), which columns may miss values (None: any may), and the
-    style of its English.
-    """
+    """A tree to export: the category (None: all), columns that may miss values (None: any), the style of English."""
 
     tree: Tree
     category: int | None
@@ -81,7 +79,7 @@ class Exported:
 
     @classmethod
     def of(cls, model: Any, category: int | None, missing: Container[str] | None, style: Style) -> "Exported":
-        """What to export of a tree or a fitted classifier; a classifier knows which columns missed values."""
+        """Return what to export of a tree or a fitted classifier, which knows the columns with missing values."""
         check_style(style)
         tree = getattr(model, "tree_", model)
         if not isinstance(tree, Tree):
@@ -94,12 +92,12 @@ class Exported:
 
     @property
     def demand(self) -> str:
-        """What must be done to records before they are classified; "" if nothing."""
+        """A sentence on how records must be resampled before they are classified; "" if they need not be."""
         return self.tree.how_read.demand(self.tree.step)
 
     @property
     def categories(self) -> Iterator[Chosen]:
-        """The categories to export, in order."""
+        """Yield the categories to export, in order."""
         for number, (leaf, branches) in enumerate(self.tree.leaves, 1):
             if self.category in (None, number):
                 yield Chosen(number, leaf.summary.predicted, leaf, branches)

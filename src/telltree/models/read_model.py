@@ -1,6 +1,7 @@
-"""Bytes to model. Anything wrong with them is a ModelFormatError."""
+"""Model files -> models. Any defect of a file is a ModelFormatError."""
 
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,10 +34,9 @@ from telltree.models.document import (
     SearchEntry,
     Settings,
     TrainingEntry,
-    read_document,
-    read_tree,
 )
 from telltree.models.model import ForestModel, ForgottenCriterion, ForgottenSearch, Model
+from telltree.models.parse_document import read_document, read_file, read_tree
 from telltree.models.predictor import (
     DAMAGED,
     FormulaReader,
@@ -61,15 +61,37 @@ from telltree.tree.training_facts import TrainingFacts
 from telltree.tree.tree import ClassRecall, Condition, Floor, Headline, Leaf, Node, RunnerUp, Tree
 
 LONG_GRAMMAR = 20_000
-"""Words and signs; a longer one is read when it is first asked for."""
+"""Words and signs; longer grammars are parsed when they are first used."""
 _GROWTHS: dict[str, type[Growth]] = {"Greedy": Greedy, "Optimal": Optimal, "LookAhead": LookAhead}
 _QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 
 
+def load_model(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model:
+    """Load a model file; errors name the file."""
+    content = read_file(path)
+    with _naming(path):
+        return decode(content, functions)
+
+
+def load_any(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model | ForestModel:
+    """Load a model file that may hold a forest; errors name the file."""
+    content = read_file(path)
+    with _naming(path):
+        return decode_any(content, functions)
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except ModelFormatError as error:
+        raise type(error)(f"{os.fspath(path)!r}: {error}") from error
+
+
 @collecting_later()
 def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
-    """The model in a file; `functions` are those that its formulas call."""
+    """Return the model in the bytes of a file; its formulas may call `functions`."""
     document = read_tree(content)
     with _damage():
         return _model(document, functions)
@@ -77,7 +99,7 @@ def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
 
 @collecting_later()
 def decode_any(content: bytes, functions: Sequence[UserFunction] = ()) -> Model | ForestModel:
-    """The same; it may be a forest."""
+    """Return the model in the bytes of a file, which may be a forest."""
     document = read_document(content)
     with _damage():
         return _model(document, functions) if isinstance(document, Document) else _forest(document, functions)
@@ -85,7 +107,7 @@ def decode_any(content: bytes, functions: Sequence[UserFunction] = ()) -> Model 
 
 @contextmanager
 def _damage() -> Iterator[None]:
-    """Whatever else is wrong is wrong with the file."""
+    """Turn all other errors into errors about the file."""
     try:
         yield
     except ModelFormatError:
@@ -95,7 +117,7 @@ def _damage() -> Iterator[None]:
 
 
 class _Read(NamedTuple):
-    """What files of trees and of forests have in common."""
+    """The common part of files of trees and of forests, as objects."""
 
     called: dict[str, UserFunction]
     schema: Schema
@@ -117,7 +139,7 @@ class _Read(NamedTuple):
         return cls(called, schema, grammar, target_of(document), formulas)
 
     def root(self, entries: Sequence[Branch | LeafEntry]) -> Node | Leaf:
-        """The tree that nodes in preorder make."""
+        """Return the tree of nodes in preorder."""
         check_shape(entries)
         return _tree(iter(entries), self.formulas, self.target)
 
@@ -170,7 +192,7 @@ def _forest(document: ForestDocument, functions: Sequence[UserFunction]) -> Fore
 
 
 def _trees(document: ForestDocument, read: _Read) -> tuple[Tree, ...]:
-    """The trees, each with the columns that it asks about: what all have in common is made once, however many."""
+    """Return the trees, each with the columns of its formulas; common parts are built once."""
     known, kept = known_schema(document, read.schema), document.training
     places = {name: place for place, name in enumerate(known)}
     missing, step, how_read = frozenset(kept.missing), step_of(document), how_read_of(kept.how_read)
@@ -206,12 +228,12 @@ def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunct
 
 
 def _is_long(entry: GrammarEntry) -> bool:
-    """Whether a grammar takes so long to read that it is read only when it is asked for; prediction needs none."""
+    """Return True if a grammar is so long that it is parsed only when used; prediction needs none."""
     return has_more_parts((entry.text,), LONG_GRAMMAR)
 
 
 def _speaking(entry: GrammarEntry | None, grammar: Grammar | None) -> Grammar | None:
-    """The grammar whose words formulas may have; none if it is too long to be read for them."""
+    """Return the grammar whose English formulas may have; None if it is too long to be parsed for that."""
     return None if entry is None or _is_long(entry) else grammar
 
 
@@ -228,7 +250,7 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
     if isinstance(entry, LeafEntry):
         short = None if entry.short is None else formulas.read(entry.short, spoken=False)
         given = tuple(Condition(formulas.read(one.formula, spoken=False), one.members) for one in entry.conditions)
-        return Leaf(target.summary_of(entry.told), _headline(entry.headline, formulas), short, given)
+        return Leaf(target.summary_of(entry.target_summary), _headline(entry.headline, formulas), short, given)
     formula, unknown = question_of(entry, formulas)
     others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
     true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)
@@ -323,7 +345,7 @@ def _growth(entry: GrowthEntry | None) -> Growth | None:
 
 
 def _made(kind: Any, entry: SearchEntry | GrowthEntry) -> Any:
-    """A search or growth with the settings of a file."""
+    """Return a search or growth with the settings of a file."""
     known = {field.name for field in dataclasses.fields(kind)}
     for name in entry.settings:
         if name not in known:

@@ -1,4 +1,4 @@
-"""A Python module that needs only the standard library."""
+"""Export to a Python module that needs only the standard library."""
 
 import ast
 import math
@@ -8,72 +8,16 @@ from importlib.resources import files
 from typing import NamedTuple, TypeAlias
 
 from telltree.logic import Attribute, Expression, Level, Number, Type
+from telltree.logic import operators as op
 from telltree.logic.expression import spelt_out
-from telltree.logic.operators import (
-    ABS,
-    AND,
-    BEFORE,
-    BEFORE_WITHIN,
-    CHANGE,
-    COUNT,
-    DIFFERENCE,
-    DISTANCE,
-    ELAPSED,
-    EPISODES,
-    EQUAL,
-    EVENTUALLY,
-    EVENTUALLY_WITHIN,
-    FALL,
-    FIRST,
-    GLOBALLY,
-    GLOBALLY_WITHIN,
-    GONE,
-    GREATER,
-    GREATER_EQUAL,
-    HISTORICALLY,
-    HISTORICALLY_WITHIN,
-    IMPLIES,
-    LAST,
-    LATEST,
-    LEFT,
-    LENGTH,
-    LESS,
-    LESS_EQUAL,
-    LONGEST,
-    MAX,
-    MAX_WITHIN,
-    MEAN,
-    MEAN_WITHIN,
-    MIN,
-    MIN_WITHIN,
-    MISSING,
-    NEXT,
-    NOT,
-    ONCE,
-    ONCE_WITHIN,
-    OR,
-    PREVIOUS,
-    RISE,
-    SIGN,
-    SINCE,
-    SLOPE,
-    SPREAD,
-    SPREAD_WITHIN,
-    TOTAL,
-    UNLESS,
-    UNTIL,
-    WHEN_MAX,
-    WHEN_MIN,
-    Cells,
-    Operator,
-)
-from telltree.models.exported import Exported, Refused, common_levels, is_never_missing, unsayable
+from telltree.logic.operators import Cells, Operator
+from telltree.models.export_common import Exported, Refused, common_levels, is_never_missing, unsayable
 from telltree.panel import Schema
-from telltree.panel.naming import level_name, says_missing
+from telltree.panel.names_and_missing import level_name, says_missing
 from telltree.tree.tree import Leaf, Node
 
-_CLOCKS = {ELAPSED, LEFT, GONE, WHEN_MAX, WHEN_MIN}
-"""Operators that read the times of a record whose steps differ in length."""
+_CLOCKS = {op.ELAPSED, op.LEFT, op.GONE, op.WHEN_MAX, op.WHEN_MIN}
+"""Operators that read the times of records whose steps differ in length."""
 _READS = {Type.REAL_VECTOR: "real", Type.BOOLEAN_VECTOR: "boolean", Type.CATEGORICAL_VECTOR: "categorical"}
 _HEAD = '''"""A decision tree of temporal-logic formulas, made by telltree. It needs nothing but Python.
 
@@ -114,7 +58,7 @@ def belongs(record):
 
 
 class Reads(NamedTuple):
-    """What records have."""
+    """The form of the records that the module takes."""
 
     schema: Schema
     step: tuple[float | None, str] | None
@@ -123,7 +67,7 @@ class Reads(NamedTuple):
 
 
 def python_module(exported: Exported, time: str | None = None) -> str:
-    """`predict(record)` and `find_category(record)`; for one category, `belongs(record)`.
+    """Write a module with `predict(record)` and `find_category(record)`; for one category, with `belongs(record)`.
 
     `time` is the name under which a record has its times, for trees that ask for them.
     """
@@ -146,7 +90,7 @@ def python_module(exported: Exported, time: str | None = None) -> str:
 
 
 def _noun(exported: Exported) -> str:
-    """What is predicted of a record."""
+    """Return the noun for predictions."""
     return exported.tree.target.words.label
 
 
@@ -155,14 +99,14 @@ def _head(exported: Exported, use: str) -> str:
 
 
 def _clock(formulas: Iterable[Expression], reads: Reads) -> str:
-    """A comment on what records must have beside their columns, where formulas ask for their times; "" if none does."""
+    """Return a comment on the times that records must have if formulas need them; "" if none does."""
     uneven = reads.step is not None and reads.step[0] is None
-    asks = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
-    return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if asks else ""
+    needed = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
+    return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if needed else ""
 
 
 def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
-    """Append a subtree's branches, in preorder; returns the index of its root."""
+    """Append the branches of a subtree in preorder; return the index of its root."""
     if isinstance(node, Leaf):
         return -next(clusters)
     place = len(branches)
@@ -174,8 +118,8 @@ def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> in
 
 @cache
 def _runtime() -> str:
-    """The source of the runtime functions, without annotations, which the module does not need."""
-    sources = (files("telltree.panel") / "naming.py", files("telltree.models") / "runtime.py")
+    """Return the source of the runtime functions, without annotations."""
+    sources = (files("telltree.panel") / "names_and_missing.py", files("telltree.models") / "export_python_runtime.py")
     parsed = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
     functions = [node for tree in parsed for node in tree.body if isinstance(node, ast.FunctionDef)]
     for function in functions:
@@ -197,7 +141,7 @@ def _comment(formula: Expression) -> str:
 
 
 def code(e: Expression, reads: Reads) -> str:
-    """What gives the values of an expression, one a step; of a constant, the value."""
+    """Return code for the values of an expression, one per step; for a constant, its value."""
     match e.head:
         case Attribute(name=name, type=kind):
             return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
@@ -217,45 +161,45 @@ def _operation(e: Expression, operator: Operator, reads: Reads) -> str:
     return cell(e, reads)
 
 
-def _asked(e: Expression, reads: Reads) -> str:
-    """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
+def _missing_operand(e: Expression, reads: Reads) -> str:
+    """Return code for an operand of `missing`; that for a Boolean column keeps None for missing values."""
     if isinstance(e.head, Attribute) and e.type is Type.BOOLEAN_VECTOR:
         return f"truths(record, {e.head.name!a})"
     return code(e, reads)
 
 
 def _own_names(name: str, reads: Reads) -> str:
-    """The levels of a column that were declared, and have names that no rule gives: NA, or 1.0 for 1."""
+    """Return an argument with the declared levels that no naming rule gives, such as NA, or 1.0 for 1."""
     levels = reads.schema[name].levels
     others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
     return f", {others!a}" if others else ""
 
 
-_Said: TypeAlias = Callable[[Expression, Reads], str]
+_Cell: TypeAlias = Callable[[Expression, Reads], str]
 
 
-def _calls(function: str, turned: bool = False) -> _Said:
-    """A call of a function of the runtime, with its operands turned round if need be."""
+def _calls(function: str, turned: bool = False) -> _Cell:
+    """Return a cell that calls a runtime function, with operands swapped if `turned`."""
 
-    def said(e: Expression, reads: Reads) -> str:
+    def cell(e: Expression, reads: Reads) -> str:
         args = [code(arg, reads) for arg in e.args]
         return f"{function}({', '.join(args[::-1] if turned else args)})"
 
-    return said
+    return cell
 
 
-def _over_window(function: str) -> _Said:
-    """What a function of the runtime makes of the values in a window."""
+def _over_window(function: str) -> _Cell:
+    """Return a cell that applies a runtime function to the values in a window."""
 
-    def said(e: Expression, reads: Reads) -> str:
+    def cell(e: Expression, reads: Reads) -> str:
         x, *bounds = (code(arg, reads) for arg in e.args)
         return f"moving({x}, {', '.join(bounds)}, {function})"
 
-    return said
+    return cell
 
 
-def _of_record(function: str) -> _Said:
-    """What a function of the runtime makes of all values of the record."""
+def _of_record(function: str) -> _Cell:
+    """Return a cell that applies a runtime function to all values of the record."""
     return lambda e, reads: f"whole({code(e.args[0], reads)}, {function})"
 
 
@@ -267,10 +211,10 @@ def _equal(e: Expression, reads: Reads) -> str:
 
 
 def _missing(e: Expression, reads: Reads) -> str:
-    asked = e.args[0]
-    if is_never_missing(asked):
-        return f"constant({code(asked, reads)}, False)"
-    return f"missing({_asked(asked, reads)})"
+    operand = e.args[0]
+    if is_never_missing(operand):
+        return f"constant({code(operand, reads)}, False)"
+    return f"missing({_missing_operand(operand, reads)})"
 
 
 def _elapsed(e: Expression, reads: Reads) -> str:
@@ -281,7 +225,7 @@ def _elapsed(e: Expression, reads: Reads) -> str:
 
 
 def _gone(e: Expression, reads: Reads) -> str:
-    """By steps, whatever their length, where all have the same."""
+    """Return code for the share of the record that has passed, by steps if all have the same length."""
     even = reads.step is None or reads.step[0] is not None
     return "gone(counted(record, 1.0))" if even else f"gone({_elapsed(e, reads)})"
 
@@ -299,60 +243,62 @@ def _times(e: Expression, reads: Reads) -> str:
     return reads.time
 
 
-PYTHON: Cells[_Said | Refused] = Cells(
+PYTHON: Cells[_Cell | Refused] = Cells(
     "Python",
-    "models/python_module.py",
+    "models/export_python.py",
     {
-        NOT: _calls("negation"),
-        AND: _calls("conjunction"),
-        OR: _calls("disjunction"),
-        IMPLIES: _calls("implication"),
-        EVENTUALLY: _calls("eventually"),
-        GLOBALLY: _calls("globally"),
-        LESS: _calls("less"),
-        LESS_EQUAL: _calls("less_equal"),
-        GREATER: _calls("less", turned=True),
-        GREATER_EQUAL: _calls("less_equal", turned=True),
-        EQUAL: _equal,
-        ABS: _calls("absolute"),
-        DIFFERENCE: _calls("difference"),
-        SIGN: _calls("sign"),
-        COUNT: _calls("count"),
-        MISSING: _missing,
-        ELAPSED: _elapsed,
-        GONE: _gone,
-        LEFT: _left,
-        LENGTH: lambda e, reads: "length(record)",
-        EVENTUALLY_WITHIN: _calls("some_within"),
-        GLOBALLY_WITHIN: _calls("all_within"),
-        NEXT: lambda e, reads: f"some_within({code(e.args[0], reads)}, 1, 1)",
-        PREVIOUS: lambda e, reads: f"some_before({code(e.args[0], reads)}, 1, 1)",
-        ONCE: _calls("once"),
-        HISTORICALLY: _calls("historically"),
-        ONCE_WITHIN: _calls("some_before"),
-        HISTORICALLY_WITHIN: _calls("all_before"),
-        UNTIL: _calls("until"),
-        UNLESS: lambda e, reads: f"until({code(e.args[0], reads)}, {code(e.args[1], reads)}, True)",
-        SINCE: _calls("since"),
-        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES), lambda e, reads: code(spelt_out(e), reads)),
-        LONGEST: _calls("longest"),
-        CHANGE: _calls("change"),
-        MEAN_WITHIN: _over_window("average"),
-        MIN_WITHIN: _over_window("min"),
-        MAX_WITHIN: _over_window("max"),
-        SPREAD_WITHIN: _over_window("spread"),
-        TOTAL: _calls("total"),
-        LATEST: _calls("latest"),
-        MEAN: _of_record("average"),
-        MIN: _of_record("min"),
-        MAX: _of_record("max"),
-        SPREAD: _of_record("spread"),
-        SLOPE: _calls("slope"),
-        FIRST: _of_record("first"),
-        LAST: _of_record("last"),
-        WHEN_MIN: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, min)",
-        WHEN_MAX: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, max)",
-        DISTANCE: lambda e, reads: f"distance({code(e.args[0], reads)}, {list(e.shape.pattern)!a})",
+        op.NOT: _calls("negation"),
+        op.AND: _calls("conjunction"),
+        op.OR: _calls("disjunction"),
+        op.IMPLIES: _calls("implication"),
+        op.EVENTUALLY: _calls("eventually"),
+        op.GLOBALLY: _calls("globally"),
+        op.LESS: _calls("less"),
+        op.LESS_EQUAL: _calls("less_equal"),
+        op.GREATER: _calls("less", turned=True),
+        op.GREATER_EQUAL: _calls("less_equal", turned=True),
+        op.EQUAL: _equal,
+        op.ABS: _calls("absolute"),
+        op.DIFFERENCE: _calls("difference"),
+        op.SIGN: _calls("sign"),
+        op.COUNT: _calls("count"),
+        op.MISSING: _missing,
+        op.ELAPSED: _elapsed,
+        op.GONE: _gone,
+        op.LEFT: _left,
+        op.LENGTH: lambda e, reads: "length(record)",
+        op.EVENTUALLY_WITHIN: _calls("some_within"),
+        op.GLOBALLY_WITHIN: _calls("all_within"),
+        op.NEXT: lambda e, reads: f"some_within({code(e.args[0], reads)}, 1, 1)",
+        op.PREVIOUS: lambda e, reads: f"some_before({code(e.args[0], reads)}, 1, 1)",
+        op.ONCE: _calls("once"),
+        op.HISTORICALLY: _calls("historically"),
+        op.ONCE_WITHIN: _calls("some_before"),
+        op.HISTORICALLY_WITHIN: _calls("all_before"),
+        op.UNTIL: _calls("until"),
+        op.UNLESS: lambda e, reads: f"until({code(e.args[0], reads)}, {code(e.args[1], reads)}, True)",
+        op.SINCE: _calls("since"),
+        **dict.fromkeys(
+            (op.RISE, op.FALL, op.BEFORE, op.BEFORE_WITHIN, op.EPISODES), lambda e, reads: code(spelt_out(e), reads)
+        ),
+        op.LONGEST: _calls("longest"),
+        op.CHANGE: _calls("change"),
+        op.MEAN_WITHIN: _over_window("average"),
+        op.MIN_WITHIN: _over_window("min"),
+        op.MAX_WITHIN: _over_window("max"),
+        op.SPREAD_WITHIN: _over_window("spread"),
+        op.TOTAL: _calls("total"),
+        op.LATEST: _calls("latest"),
+        op.MEAN: _of_record("average"),
+        op.MIN: _of_record("min"),
+        op.MAX: _of_record("max"),
+        op.SPREAD: _of_record("spread"),
+        op.SLOPE: _calls("slope"),
+        op.FIRST: _of_record("first"),
+        op.LAST: _of_record("last"),
+        op.WHEN_MIN: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, min)",
+        op.WHEN_MAX: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, max)",
+        op.DISTANCE: lambda e, reads: f"distance({code(e.args[0], reads)}, {list(e.shape.pattern)!a})",
     },
 )
-"""Code that gives a list with one value a step; what it calls is in `models/runtime.py`."""
+"""Code for a list with one value per step; it calls functions of `models/export_python_runtime.py`."""

@@ -63,13 +63,13 @@ def solve_table(heights: Floats = HEIGHTS, rates: Floats = RATES, seconds: int =
 
 
 def usable_cores() -> int:
-    """How many threads this process can run at once."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @small
 def locate(grid, x):
-    """The cell of a grid that holds x, and how far into it x lies; x outside the grid is moved to its edge."""
+    """Return the cell of a grid that holds x, and the share of it below x; x outside is moved to the edge."""
     low, high = 0, len(grid) - 1
     while high - low > 1:
         middle = (low + high) >> 1
@@ -83,7 +83,7 @@ def locate(grid, x):
 
 @small
 def response_chance(before, responds, advisory):
-    """The probability, in the model of the table, that the pilot follows the advisory in the coming second."""
+    """Return the probability, in the model of the table, that the pilot follows the advisory in the next second."""
     if advisory == COC or (responds and before == advisory):
         return 1.0
     if sense(before) == sense(advisory):
@@ -93,7 +93,7 @@ def response_chance(before, responds, advisory):
 
 @small
 def _changed(rate, push, advisory):
-    """The rate after a second of acceleration; it goes no further than the advisory asks."""
+    """Return the rate after a second of acceleration, which stops at the rate that the advisory asks for."""
     if advisory == COC:
         return min(max(rate + push, -FASTEST), FASTEST)
     if complies(advisory, rate):
@@ -103,7 +103,7 @@ def _changed(rate, push, advisory):
 
 @small
 def _outlook(heights, rates, ahead, h, own, intruder, responds, advisory):
-    """The expected value one second later, over the accelerations of both aircraft."""
+    """Return the expected value one second later, over the accelerations of both aircraft."""
     flown = advisory if responds else COC
     total = 0.0
     for i in range(3):
@@ -127,7 +127,7 @@ def _outlook(heights, rates, ahead, h, own, intruder, responds, advisory):
 
 @kernel
 def _step_back(heights, rates, ahead, layer, values, first, last):
-    """One more second back: from the values ahead, the value of each advisory, and of the best one."""
+    """Go back one more second: compute the value of each advisory, and of the best one, from the values ahead."""
     for h in range(first, last):
         for own in range(len(rates)):
             for intruder in range(len(rates)):

@@ -23,9 +23,9 @@ from telltree.text import clip
 
 MOST_LINE = 1 << 24  # characters: a line of 100,000 cells has a tenth of this
 LONGEST_PATH = 300  # characters of a path in messages
-HEAD = 512  # bytes by which files are told apart
+HEAD = 512  # first bytes, which show the format of a file
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"  # the first bytes of such files
-MARKS = {  # byte order marks; longer ones first, since one of UTF-32's begins like UTF-16's
+BYTE_ORDER_MARKS = {  # longer ones first, since one of UTF-32's begins like UTF-16's
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
@@ -43,7 +43,7 @@ class File:
 
     @classmethod
     def at(cls, source: Any) -> "File":
-        """From a path, "-" for standard input, or an open stream."""
+        """Return the file at a path, standard input for "-", or an open stream."""
         if hasattr(source, "read"):
             named = getattr(source, "name", None)
             plain = not (_is_text(source) or hasattr(source, "peek") or hasattr(source, "seek"))
@@ -60,40 +60,40 @@ class File:
 
     @property
     def is_path(self) -> bool:
-        """Whether this is a path, not an open stream."""
+        """True for a path, false for an open stream."""
         return isinstance(self.target, str)
 
     def is_parquet(self) -> bool:
-        """Whether the first bytes say so; they stay unread. A text stream is never Parquet."""
+        """Return True if the file begins as Parquet does; the bytes stay unread. A text stream is never Parquet."""
         return self.head().startswith(PARQUET)
 
     def head(self) -> bytes:
-        """The first bytes, at most some hundreds; they stay unread. A text stream has none."""
+        """Return the first bytes, which stay unread; none for a text stream."""
         if self.is_path:
             with self.bytes() as stream:
                 return stream.peek(HEAD)[:HEAD]
-        with _explained(self.name):
+        with _named_errors(self.name):
             return _head(self.target)
 
     @contextmanager
     def bytes(self) -> Iterator[io.BufferedReader]:
         """Open for reading; any problem with the file while it is open is a DataError."""
-        with _explained(self.name), open(self.target, "rb") if self.is_path else _lent(self.target) as stream:
+        with _named_errors(self.name), open(self.target, "rb") if self.is_path else _with_peek(self.target) as stream:
             yield stream
 
     @contextmanager
     def lines(self, encoding: str | None) -> Iterator[Iterator[str]]:
-        """Open as lines of text, with their ends; gunzipped if need be, decoded by the byte order mark or as UTF-8."""
+        """Open as lines of text with their ends: gunzipped if need be, decoded by the byte order mark or as UTF-8."""
         if _is_text(self.target):
-            with _explained(self.name):
-                yield _without_mark(_lines(self.target, self.name), self.name)
+            with _named_errors(self.name):
+                yield _without_byte_order_mark(_lines(self.target, self.name), self.name)
             return
         with self.unpacked() as stream:
             yield _decoded(stream, encoding, self.name)
 
     @contextmanager
     def unpacked(self) -> Iterator[io.BufferedReader]:
-        """Open for reading; unpacked if gzipped."""
+        """Open for reading, decompressed if gzipped."""
         with self.bytes() as packed:
             if packed.peek(2)[:2] == GZIP:
                 with gzip.open(packed) as unpacked:
@@ -101,27 +101,27 @@ class File:
             else:
                 yield packed
 
-    def left(self) -> int | None:
-        """Count the bytes that are left to read, as they are packed; None if they cannot be read twice."""
+    def unread_bytes(self) -> int | None:
+        """Return the number of unread bytes, still compressed; None if they cannot be read twice."""
         if self.is_path:
-            with _explained(self.name):
+            with _named_errors(self.name):
                 found = os.stat(self.target)
             return found.st_size if stat.S_ISREG(found.st_mode) else None
         if _is_text(self.target) or not (hasattr(self.target, "seekable") and self.target.seekable()):
             return None
-        here = self.place()
+        here = self.position()
         size = int(self.target.seek(0, io.SEEK_END)) - here
-        self.go_back(here)
+        self.seek(here)
         return size
 
-    def place(self) -> int:
-        """Give the place up to which a stream was read."""
+    def position(self) -> int:
+        """Return the position in a stream."""
         return 0 if self.is_path else int(self.target.tell())
 
-    def go_back(self, place: int) -> None:
-        """Let a stream be read from that place again."""
+    def seek(self, position: int) -> None:
+        """Move a stream back to a position."""
         if not self.is_path:
-            self.target.seek(place)
+            self.target.seek(position)
 
     def small_text(self) -> str:
         """Read a file written by people; a DataError if it is too large for that."""
@@ -134,7 +134,7 @@ class File:
 
 
 @contextmanager
-def _explained(name: str) -> Iterator[None]:
+def _named_errors(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
@@ -149,8 +149,8 @@ def _is_text(target: Any) -> bool:
 
 
 @contextmanager
-def _lent(stream: Any) -> Iterator[io.BufferedReader]:
-    """Yield a stream that can peek; the caller's own stream stays open."""
+def _with_peek(stream: Any) -> Iterator[io.BufferedReader]:
+    """Yield a stream that can peek; the caller's stream stays open."""
     if isinstance(stream, io.BufferedReader):
         yield stream
         return
@@ -167,13 +167,13 @@ def _head(stream: Any) -> bytes:
         return b""
     if hasattr(stream, "peek"):
         return bytes(stream.peek(HEAD)[:HEAD])
-    place = stream.tell()
+    position = stream.tell()
     head = bytes(stream.read(HEAD))
-    stream.seek(place)
+    stream.seek(position)
     return head
 
 
-def _without_mark(lines: Iterator[str], name: str) -> Iterator[str]:
+def _without_byte_order_mark(lines: Iterator[str], name: str) -> Iterator[str]:
     try:
         first = next(iter(lines), "")
         if first:
@@ -184,16 +184,16 @@ def _without_mark(lines: Iterator[str], name: str) -> Iterator[str]:
 
 
 def _decoded(stream: io.BufferedReader, encoding: str | None, name: str) -> Iterator[str]:
-    encoding = settled_encoding(stream, encoding)
+    encoding = find_encoding(stream, encoding)
     plain = "\n".encode(encoding) == b"\n"
-    return line_by_line(stream, encoding, name) if plain else _as_a_whole(stream, encoding, name)
+    return decode_lines(stream, encoding, name) if plain else _decode_stream(stream, encoding, name)
 
 
-def settled_encoding(stream: io.BufferedReader, encoding: str | None) -> str:
-    """Tell the encoding by the byte order mark, if none is said; the mark of UTF-8 is taken from the stream."""
+def find_encoding(stream: io.BufferedReader, encoding: str | None) -> str:
+    """Return the encoding, by default that of the byte order mark; the mark of UTF-8 is removed from the stream."""
     if encoding is None:
         head = stream.peek(4)[:4]
-        encoding = next((known for mark, known in MARKS.items() if head.startswith(mark)), "utf-8")
+        encoding = next((known for mark, known in BYTE_ORDER_MARKS.items() if head.startswith(mark)), "utf-8")
     try:
         "\n".encode(encoding)
     except (LookupError, TypeError, ValueError):  # such as 'undefined', which Python has, and null characters
@@ -207,7 +207,7 @@ def settled_encoding(stream: io.BufferedReader, encoding: str | None) -> str:
 
 
 def _lines(stream: Any, name: str) -> Iterator[Any]:
-    """Yield the lines of a stream; one that never seems to end is a DataError."""
+    """Yield the lines of a stream; an overlong line is a DataError."""
     number = 0
     while line := stream.readline(MOST_LINE + 1):
         number += 1
@@ -219,8 +219,8 @@ def _lines(stream: Any, name: str) -> Iterator[Any]:
         yield line
 
 
-def line_by_line(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
-    """Decode each line by itself, so that a wrong byte has an exact place."""
+def decode_lines(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
+    """Decode each line by itself, so that errors name the exact place of a wrong byte."""
     for number, line in enumerate(_lines(stream, name), 1):
         try:
             yield line.decode(encoding)
@@ -231,12 +231,12 @@ def line_by_line(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
             ) from None
 
 
-def _as_a_whole(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[str]:
+def _decode_stream(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[str]:
     """Decode text whose line ends take more than one byte."""
     text = io.TextIOWrapper(stream, encoding=encoding, newline="")
     number = 0
     try:
-        for number, line in enumerate(_lines(text, name), 1):  # noqa: B007 - the error below tells it
+        for number, line in enumerate(_lines(text, name), 1):  # noqa: B007 - used in the error below
             yield line
     except UnicodeError as error:
         raise DataError(f"{name}, after line {number}: not {encoding} ({error}); say what it is by encoding=") from None
@@ -245,7 +245,7 @@ def _as_a_whole(stream: io.BufferedReader, encoding: str, name: str) -> Iterator
             text.detach()
 
 
-# ---- Files that hold no table that telltree reads: known by name and first bytes, and refused with a remedy.
+# ---- Foreign formats: recognised by name and first bytes, and refused with a remedy.
 
 PARQUET_NAMES = (".parquet", ".pq")
 _ARFF = (
@@ -253,7 +253,7 @@ _ARFF = (
     "CSV, such as by pandas.DataFrame(scipy.io.arff.loadarff(path)[0]).to_csv(...)"
 )
 _PAGE = "a web page (HTML), perhaps of an error or a login, and not the data; download the file again"
-_NAMES = {  # how a path may end -> what such a file is, and what to do
+_NAMES = {  # suffix of a path -> what such a file is, and what to do
     ".arff": _ARFF,
     ".xlsx": "an Excel workbook; save its sheet as CSV",
     ".xls": "an Excel workbook; save its sheet as CSV",
@@ -271,7 +271,7 @@ _NAMES = {  # how a path may end -> what such a file is, and what to do
     ".zip": "a ZIP archive; unpack it first",
     ".tar": "a TAR archive; unpack it first",
 }
-_BYTES = {  # how a file may begin -> the same; of what text may begin like, `refuse_foreign_text` decides
+_BYTES = {  # first bytes of a file -> the same; `refuse_foreign_text` covers formats that are text
     b"PK\x03\x04": "a ZIP archive, or an Excel workbook; unpack it, or save its sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save its sheet as CSV",
     b"\x89HDF": _NAMES[".h5"],
@@ -288,7 +288,7 @@ _PAGES = ("<!doctype html", "<html", "<head", "<body")
 
 
 def refuse_foreign(file: File) -> None:
-    """Raise a DataError if the name of a file, or its first bytes, say that it is none that can be read."""
+    """Raise a DataError if a file, by its name or first bytes, is of a format that is not read."""
     packed = file.head()
     head = _unpacked(packed) if packed.startswith(GZIP) else packed
     suffix = os.path.splitext(file.name.strip("'\"").lower().removesuffix(".gz"))[1]
@@ -307,14 +307,14 @@ def refuse_foreign(file: File) -> None:
 
 
 def _unpacked(packed: bytes) -> bytes:
-    """The first bytes of what was packed by gzip; none if that is damaged."""
+    """Decompress the first bytes of gzipped data; empty if they are damaged."""
     with suppress(zlib.error):
         return zlib.decompressobj(wbits=31).decompress(packed, HEAD)
     return b""
 
 
 def refuse_foreign_text(text: str, file: File) -> None:
-    """Raise a DataError if the first lines of a text are those of a web page, or of a format that is not read."""
+    """Raise a DataError if a text begins as a web page, or as a format that is not read."""
     begin = text.lstrip("\ufeff \t\r\n").lower()
     found = None
     if begin.startswith(_PAGES):
@@ -333,20 +333,20 @@ TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
 
 
 def is_path(source: object) -> bool:
-    """Whether a source is a path."""
+    """Return True for a path."""
     return isinstance(source, str | os.PathLike)
 
 
 def files_of(source: Any) -> tuple[list[File], bool]:
-    """Return the files of a path, a directory, a glob or a list of these, and whether there may be many.
+    """Return the files of a path, a directory, a glob or a list of these, and True if it may stand for several files.
 
-    The files of a directory or a glob come in order of their names.
+    The files of a directory or a glob are sorted by name.
     """
     if not is_path(source):
         return [file for path in source for file in files_of(path)[0]], True
     path = os.fsdecode(source)
     if os.path.isdir(path):
-        return _inside(path), True
+        return _files_in(path), True
     if path == "-" or os.path.exists(path) or not glob.has_magic(path):
         return [File.at(path)], False
     matches = sorted(match for match in glob.glob(path, recursive=True) if os.path.isfile(match))
@@ -355,7 +355,7 @@ def files_of(source: Any) -> tuple[list[File], bool]:
     return [File.at(match) for match in matches], True
 
 
-def _inside(path: str) -> list[File]:
+def _files_in(path: str) -> list[File]:
     try:
         found = [entry for entry in sorted(os.listdir(path)) if _suffix(entry) and not entry.startswith(".")]
     except OSError as error:
@@ -366,14 +366,14 @@ def _inside(path: str) -> list[File]:
 
 
 def without(files: list[File], other: Any) -> list[File]:
-    """Leave out the file that is `other`: the labels may lie beside the records."""
+    """Leave out the file `other`, such as labels in the directory of the records."""
     if not is_path(other) or not os.path.exists(other):
         return files
     return [file for file in files if not (file.is_path and os.path.samefile(file.target, other))]
 
 
 def record_ids(files: Sequence[File]) -> list[str]:
-    """Return the names of files, without directory and suffix; two alike are a DataError."""
+    """Return the names of files without directory and suffix; duplicates are a DataError."""
     ids: dict[str, File] = {}
     for file in files:
         name = Path(file.target).name
@@ -385,7 +385,7 @@ def record_ids(files: Sequence[File]) -> list[str]:
 
 
 def require_one_kind(files: Sequence[File], kinds: Sequence[bool]) -> bool:
-    """Whether all files are Parquet, given whether each is; a mixture is a DataError."""
+    """Return True if all files are Parquet, given for each whether it is; a mixture is a DataError."""
     if not all(kinds) and any(kinds):
         shown = listed([file.target for file in (files[list(kinds).index(True)], files[list(kinds).index(False)])])
         raise DataError(f"some files are Parquet and some are not: {shown}; choose one kind by a glob")
