@@ -33,7 +33,7 @@ from tests.support.strategies import Case, Column, RandomFormulas, derived, draw
 from telltree import Formula, Panel
 from telltree.engine.bitset_layout import TILE
 from telltree.engine.bitsets import MOST
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.trace import signals_of
 from telltree.grammar.tables import Tables
 from telltree.logic import Attribute, Expression, Number, Type, operator_named

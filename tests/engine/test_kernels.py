@@ -273,7 +273,7 @@ def test_settings_that_are_whole_numbers_need_no_kernels_of_their_own(search, ke
         fitted = GrammarTreeClassifier(
             search=replace(search, **shares), criterion=GiniSize(number(100), number(1)), max_depth=1, random_state=0
         ).fit(panel, labels)
-        return [set(one.signatures) for one in kernels], fitted.tree_.outline()
+        return [set(one.signatures) for one in kernels], fitted.outline()
 
     assert learned(float) == learned(int)
 

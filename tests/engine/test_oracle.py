@@ -29,7 +29,7 @@ from tests.support.strategies import (
 
 from telltree.engine import Formula, truth_of
 from telltree.engine.evaluator import joined
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
 from telltree.grammar.tables import Tables

@@ -14,8 +14,8 @@ from tests.support.strategies import FUNCTIONS, Column, RandomFormulas, derived,
 from tests.tree.test_induction import Robustness as NaiveRobustness
 
 from telltree import Formula
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.explain import Robustness
 from telltree.grammar.tables import Tables
 

@@ -15,10 +15,10 @@ from tests.support.strategies import Column, RandomFormulas, draw_case
 
 from telltree import Formula
 from telltree.english import term_of
-from telltree.english.phrases import PHRASES
-from telltree.english.read import read
-from telltree.english.say import spoken
-from telltree.english.words import BOUNDS, OPENERS, WORDS
+from telltree.english.operator_phrases import PHRASES
+from telltree.english.read_sentence import read
+from telltree.english.tokens import BOUNDS, OPENERS, WORDS
+from telltree.english.write_sentence import text_with_quotations
 from telltree.explain import english
 from telltree.panel import Column as Named
 from telltree.panel import Schema
@@ -46,7 +46,7 @@ def keywords():
 
 def said(formula, columns, step):
     schema = Schema(Named(c.name, c.type, levels=c.levels) for c in columns)
-    sentence, meant = spoken(term_of(built(formula, types_of(columns))), schema, step=step)
+    sentence, meant = text_with_quotations(term_of(built(formula, types_of(columns))), schema, step=step)
     return sentence, read(sentence, schema, step=step, sentences=meant)
 
 

@@ -29,7 +29,7 @@ from telltree.estimators import (
     judge_on,
     load,
 )
-from telltree.estimators.folds import folds
+from telltree.estimators.cross_validation import stratified_folds
 from telltree.estimators.inputs import read_training_data
 from telltree.estimators.loading import load_tree
 from telltree.explain.asked import Asked
@@ -306,7 +306,7 @@ def test_what_a_forest_asks_is_in_its_trees(fitted):
 def test_a_forest_is_judged_like_a_tree(fitted, panel, labels):
     assert judge_on(fitted, panel, labels).seen
     assert not judge_on(fitted, panel[:40], labels[:40]).seen
-    parts = folds(np.unique(labels, return_inverse=True)[1], None, 2, 0)
+    parts = stratified_folds(np.unique(labels, return_inverse=True)[1], None, 2, 0)
     chances = cross_validate(forest(n_estimators=2), panel, labels, parts)
     judged = judge_by_folds(forest(n_estimators=2).fit(panel, labels), panel, labels, number=2, seed=0)
     assert judged.card.accuracy.value == np.mean(fitted.classes_[chances.argmax(axis=1)] == np.array(labels))

@@ -184,5 +184,5 @@ def test_of_headlines_that_are_true_of_the_same_records_the_shorter_one_is_told(
 def test_headlines_have_few_words():
     for seed in range(40):
         tree = draw_subject(seed).tree
-        assert all(len(tree.says(leaf.headline.formula.expression).split()) <= 15
+        assert all(len(tree.sentence(leaf.headline.formula.expression).split()) <= 15
                    for leaf, _ in tree.leaves if leaf.headline is not None)  # fmt: skip

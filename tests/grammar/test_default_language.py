@@ -14,7 +14,7 @@ from tests.support.effort import examples
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
 from telltree.errors import DataWarning, SettingsError
 from telltree.grammar.default_language import FEW_RECORDS, cuts, said_time
-from telltree.panel.usable import FIRST, unchanging
+from telltree.panel.column_checks import FIRST, unchanging
 from telltree.search import MonteCarlo
 
 
@@ -215,7 +215,7 @@ def test_columns_that_nobody_called_static_are_found_to_be():
     clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=500), random_state=0)
     with pytest.warns(DataWarning, match="'site' has one value for each label"):
         clf.fit(panel_of(series), labels)
-    assert clf.tree_.outline().splitlines()[0] in ("site is north?", "site is south?")
+    assert clf.outline().splitlines()[0] in ("site is north?", "site is south?")
 
 
 def test_gaps_can_be_spoken_of():

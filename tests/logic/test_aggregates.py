@@ -13,7 +13,7 @@ from tests.support.class_trees import class_leaf, class_tree
 from tests.support.effort import few_fast
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, export_model
-from telltree.engine.formulas import signals_of
+from telltree.engine.formula_evaluator import signals_of
 from telltree.errors import DataError, GrammarError, SettingsError
 from telltree.explain import english
 from telltree.explain.evidence import has_moments

@@ -17,7 +17,7 @@ from tests.support.report_page import data_of
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, export_model, load
 from telltree.cli.app import app
-from telltree.engine.formulas import signals_of
+from telltree.engine.formula_evaluator import signals_of
 from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
 from telltree.explain import decisive_steps, english
 from telltree.logic import Shape

@@ -13,7 +13,7 @@ from tests.support.operator_checks import COLUMNS
 from tests.support.strategies import derived, draw_case
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, ask, user_function
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import DataError, GrammarError, SpeechError
 from telltree.explain import Robustness, decisive_steps, english
 from telltree.grammar.tables import Tables

@@ -32,8 +32,8 @@ from tests.support.strategies import Case, Column
 from telltree import Formula, Panel, user_function
 from telltree.errors import SettingsError
 from telltree.models.export import export_model
-from telltree.models.exported import Refused
-from telltree.models.stl import STL
+from telltree.models.export_common import Refused
+from telltree.models.export_stl import STL
 from telltree.tree import Node
 
 with warnings.catch_warnings():

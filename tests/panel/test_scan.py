@@ -296,7 +296,7 @@ def test_any_column_is_read_alike(tmp_path_factory, seed, records, values, clock
     found = []
     for function in (telltree.read, telltree.scan):
         with pytest.MonkeyPatch.context() as patched, np.errstate(all="raise"):
-            patched.setattr("telltree.panel.assemble.warn", lambda _: None)
+            patched.setattr("telltree.panel.panel_data.warn", lambda _: None)
             panel, y = function(source, **options)
         dates = [None if panel.dates(k) is None else panel.dates(k).tolist() for k in range(len(panel))]
         found.append((panel, y.tolist(), dates, panel.daily, panel.notes, panel.column("v").dtype))

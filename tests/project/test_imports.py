@@ -9,9 +9,7 @@ import pytest
 
 HOME = Path(__file__).parents[2] / "src"
 FORWARDING = {  # methods that users expect where they are, and that only pass their object on to who does the work
-    ("telltree.panel.schema", "telltree.panel.schema_file"),  # schema.to_toml(), Schema.from_toml(...)
     ("telltree.explain.categories", "telltree.explain.notebook"),  # categories in a notebook
-    ("telltree.tree.tree", "telltree.report"),  # tree.plot() and tree.report(...)
 }
 
 

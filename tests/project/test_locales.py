@@ -46,7 +46,7 @@ for text in ("F(SPEED > 1234.5)", "G(abs(`I`) < 0.125)", "count(LIT) > 3", 'F(MO
     print(text, "|", said, "|", formula, "|", formula(panel).tolist())
 print(telltree.ask(panel, "at some point SPEED is above 10.5 while LIT is true", y))
 model = GrammarTreeClassifier(search=MonteCarlo(evaluations=500), max_depth=2, random_state=0).fit(panel, y)
-print(model.tree_.outline(), model.predict_proba(panel).tolist(), *model.rules(), sep="\\n")
+print(model.outline(), model.predict_proba(panel).tolist(), *model.rules(), sep="\\n")
 model.save(out / "model.json")
 assert load(out / "model.json").predict(panel).tolist() == model.predict(panel).tolist()
 for target in ("sql", "python", "stl", "markdown"):

@@ -27,7 +27,7 @@ from telltree.scale.checkpoint import Checkpoint
 from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import MDL, GiniSize, Greedy, Optimal, TreeSettings, grow
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 
 
 class Killed(BaseException):
@@ -301,7 +301,7 @@ def learned(case, path):
     grammar = Grammar.parse(setting.get("grammar", PLAIN), PANEL)
     checkpoint_store = Checkpoint(path).tree(0)
     tree_settings = TreeSettings(setting["search"], MDL(), max_depth=2, seed=3)
-    return grow(PANEL, CODED, grammar, tree_settings, Run(checkpoint=checkpoint_store))
+    return grow(PANEL, CODED, grammar, tree_settings, TreeRun(checkpoint=checkpoint_store))
 
 
 @examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -360,11 +360,11 @@ def test_forged_arrays_do_no_harm(case, data, often, tmp_path, forgeries):
     path, content = tmp_path / "checkpoint", forgeries[case]
 
     def change(line):
-        place, state = checkpoint._place(line), checkpoint.state_of(line)
+        place, state = checkpoint._place(line), checkpoint.entry_state(line)
         for _ in range(data.draw(st.integers(0, 2))):
             name = data.draw(st.sampled_from(sorted(state)))
             state[name] = spoilt(state[name], data.draw)
-        return checkpoint.line_of(place, state)[:-1]
+        return checkpoint.entry_line(place, state)[:-1]
 
     path.write_bytes(forged(content, change))
     with suppress(CheckpointError):

@@ -21,7 +21,7 @@ from telltree import GrammarForestClassifier, GrammarTreeClassifier, read, scan,
 from telltree.datasets import make_encounters
 from telltree.errors import ClusterError, DataWarning, FunctionError, SettingsError
 from telltree.estimators import cross_validate
-from telltree.estimators.folds import folds
+from telltree.estimators.cross_validation import stratified_folds
 from telltree.experiments import run_experiment
 from telltree.scale import checkpoint as keeping
 from telltree.search import GeneticProgramming
@@ -141,14 +141,14 @@ def test_folds_are_learnt_on_workers(client, records, tmp_path):
         GrammarTreeClassifier(search=SEARCH, random_state=0, cv=2).fit(*records, **given)
         for given in ({}, {"client": client})
     ]
-    assert np.array_equal(models[0].validation_.chances, models[1].validation_.chances)
+    assert np.array_equal(models[0].validation_.path_probabilities, models[1].validation_.path_probabilities)
     assert saved(models[0], tmp_path) == saved(models[1], tmp_path)
 
 
 @pytest.mark.slow
 def test_cross_validation_is_spread_over_workers(client, records):
     panel, y = records
-    parts, told = folds(np.unique(y, return_inverse=True)[1], None, 3, 0), []
+    parts, told = stratified_folds(np.unique(y, return_inverse=True)[1], None, 3, 0), []
     model = GrammarTreeClassifier(search=SEARCH, max_depth=2, random_state=0)
     here = cross_validate(model, panel, y, parts)
     there = cross_validate(model, panel, y, parts, lambda *done: told.append(done), client=client)
@@ -218,7 +218,7 @@ def test_records_of_folds_are_sent_again_if_a_worker_dies_meanwhile(client, reco
         return scatter(self, *args, **given)
 
     monkeypatch.setattr(Client, "scatter", hung_up)
-    parts = folds(np.unique(y, return_inverse=True)[1], None, 2, 0)
+    parts = stratified_folds(np.unique(y, return_inverse=True)[1], None, 2, 0)
     model = GrammarTreeClassifier(search=SEARCH, max_depth=1, random_state=0)
     if losses == 4:
         with pytest.raises(ClusterError, match="lost 4 times in a row while records were sent"):

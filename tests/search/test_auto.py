@@ -16,11 +16,11 @@ from tests.support.effort import few_fast
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, load
 from telltree.errors import SettingsError
+from telltree.explain.outline import proof_text
 from telltree.grammar.derivation import Population
 from telltree.search import Auto, Exhaustive, GeneticProgramming
 from telltree.search.exhaustive import plan
 from telltree.search.search import Elite
-from telltree.tree.training import proved
 
 
 def grammar_of(name):
@@ -233,7 +233,10 @@ def test_it_ends_when_all_formulas_of_the_grammar_are_covered(tmp_path):
     model.save(tmp_path / "model.json")
     loaded = load(tmp_path / "model.json")
     assert loaded.tree_.root.proof == proof
-    assert proved(loaded.tree_) == "at every question, no formula of the grammar is fitter than the best that was found"
+    assert (
+        proof_text(loaded.tree_)
+        == "at every question, no formula of the grammar is fitter than the best that was found"
+    )
 
 
 @pytest.mark.parametrize("seconds", [None, 10_000.0])

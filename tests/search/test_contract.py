@@ -19,7 +19,7 @@ from tests.support.programs import beside_tests
 from tests.tree.test_paper_example import GRAMMAR as PAPER
 from tests.tree.test_paper_example import PLAIN as SCHEMA
 
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.logic import Type, user_function

@@ -14,12 +14,12 @@ from tests.support.brute_force import answers, derivations, gini_size, size, tex
 from tests.support.effort import examples, few_fast
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, load
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.grammar import templates
 from telltree.logic import user_function
 from telltree.panel import Column, ColumnType, Schema
-from telltree.scale.checkpoint import found_of, found_state
+from telltree.scale.checkpoint import search_result, search_state
 from telltree.search import Exhaustive, Proof, Scores
 from telltree.search.state import Given
 from telltree.tree import MDL, GiniSize
@@ -374,7 +374,7 @@ def test_a_search_goes_on_from_any_generation_to_the_same(fitness):
                 whole.runners_up, whole.proof, whole.evaluations,
             )  # fmt: skip
             assert again.ties.names.tolist() == whole.ties.names.tolist()
-    back = found_of(Given(found_state(whole), grammar, 4))
+    back = search_result(Given(search_state(whole), grammar, 4))
     assert (back.proof, back.runners_up) == (whole.proof, whole.runners_up)
 
 

@@ -40,13 +40,13 @@ from tests.tree.test_optimal import assert_optimal
 
 from telltree import GrammarTreeClassifier, load
 from telltree.engine import Formula, truth_of
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import LONGEST_MESSAGE, DataWarning, TelltreeError
 from telltree.explain import english
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
-from telltree.panel.usable import unusable
+from telltree.panel.column_checks import unusable
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import MDL, GiniSize, Greedy
 

@@ -17,14 +17,14 @@ from tests.support.class_trees import class_leaf, class_tree
 from tests.support.random_trees import plain_value
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
-from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, windows
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.population import PopulationEvaluator
-from telltree.engine.trace import Walker, signals_of
+from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, use_evaluator, windows
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
+from telltree.engine.trace import Tracer, signals_of
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
-from telltree.scale.out_of_core import Turns
+from telltree.scale.out_of_core import OutOfCoreShards
 from telltree.scale.shards import ShardedBackend
 from telltree.tree import Node
 
@@ -36,9 +36,9 @@ _MAKERS = (
     (machine.Tally, "empty"),
     (windows.Looking, "empty"),
     (robustness.RobustnessRegisters, "of"),
-    (trace.Room, "empty"),
+    (trace.TraceMemory, "empty"),
 )
-"""Functions from which compiled code and the walk get their working memory."""
+"""Functions from which compiled code and traces get their working memory."""
 
 
 def _fill(array):
@@ -73,20 +73,20 @@ def garbage_in_memory():
 
 @contextmanager
 def _walking(compiled):
-    with patch("telltree.engine.trace._worth_no_compiler", lambda work: not compiled):
+    with use_evaluator("compiled" if compiled else "interpreted"):
         yield
 
 
 def walked(expressions, panel, *, compiled):
     """By the walk, in plain Python or compiled; formulas × records."""
     with _walking(compiled):
-        return np.array([Walker(panel).walk(e).truth for e in expressions]).reshape(len(expressions), len(panel))
+        return np.array([Tracer(panel).trace(e).truth[0] for e in expressions]).reshape(len(expressions), len(panel))
 
 
 def walked_over_time(expression, panel, *, compiled):
     """The same at every step of every record."""
     with _walking(compiled):
-        found = Walker(panel).walk(expression, follow=[expression])
+        found = Tracer(panel).trace(expression, follow=[expression])
     return [found.held(expression, record).tolist() for record in range(len(panel))]
 
 
@@ -118,7 +118,7 @@ def by_shards(expressions, panel, rng):
     """By shards that take turns, cut anywhere, as trees ask of records that do not fit into memory."""
     inner = {rng.randrange(len(panel)) for _ in range(rng.randint(1, 3))}
     grammar = Grammar.parse("Start ::= F(length() > 0)", panel)  # it is asked of other formulas
-    places = Turns(panel, grammar, sorted({0, *inner, len(panel)}), threads=1, memory=1)
+    places = OutOfCoreShards(panel, grammar, sorted({0, *inner, len(panel)}), threads=1, memory=1)
     backend = ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
     return backend.formulas(np.arange(len(panel))).truth(expressions)
 

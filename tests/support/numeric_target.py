@@ -158,8 +158,8 @@ class NumericSummary:
     def answers(self, *, every):
         return {"prediction": self.predicted} | ({"deviation": self.deviation} if every else {})
 
-    def sureness(self, here, whole, *, weighted):
-        return NumericSureness(self.target, here, whole)
+    def certainty(self, here, whole, *, weighted):
+        return NumericCertainty(self.target, here, whole)
 
     def entry(self):
         own = {"support": self.support, "total": self.total, "squares": self.squares, "parts": list(self.parts)}
@@ -167,7 +167,7 @@ class NumericSummary:
 
 
 @dataclass(frozen=True)
-class NumericSureness:
+class NumericCertainty:
     """The mean of some records, how far they lie about it, and the mean of all."""
 
     target: NumericTarget

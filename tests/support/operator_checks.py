@@ -17,10 +17,9 @@ from tests.tree.test_induction import Robustness as JudgedRobustness
 
 import telltree
 from telltree import Formula, export_model
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import SettingsError
-from telltree.explain import Robustness, decisive_steps, english
-from telltree.explain.implication import redundant
+from telltree.explain import Robustness, decisive_steps, english, redundant
 from telltree.grammar.tables import Tables
 from telltree.logic import OPERATORS
 from telltree.logic.operators import missing_cells

@@ -23,7 +23,7 @@ from tests.support.strategies import Case, Column, draw_case, draw_columns
 from telltree.engine import Formula
 from telltree.errors import DataWarning, SpeechError
 from telltree.estimators import GrammarTreeClassifier
-from telltree.explain import categorize, rules_table
+from telltree.explain import categorize, outline, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.search import MonteCarlo
 from telltree.tree import Node, Tree
@@ -257,7 +257,7 @@ def _is_times(said, lift):
 
 
 def _check_outline(verdict, tree, records, labels):
-    lines = tree.outline().splitlines()
+    lines = outline(tree).splitlines()
     bare = [re.sub(r"^(?:│   |    )*(?:├─ yes: |└─ no:  )?", "", line) for line in lines]
     verdict.claim(len(bare) == len(tree.nodes) + len(tree.leaves), "outline", *lines)
     homes = [leaf_of(tree, record) for record in records]
@@ -281,7 +281,7 @@ def _check_categories(verdict, tree, records, labels, panel):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         categories = categorize(tree, panel, labels)
-    tree = tree.spoken_of(panel)
+    tree = tree.worded_for(panel)
     homes = [leaf_of(tree, record) for record in records]
     told = Told(tree, panel.step, records)
     for category in categories:

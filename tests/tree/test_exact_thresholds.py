@@ -11,13 +11,13 @@ from tests.scale.test_shards import GRAMMAR, drawn_panel, in_shards
 from tests.support.effort import examples
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, load
-from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.errors import SettingsError
 from telltree.search import MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, LookAhead, TreeSettings, grow
 from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 from telltree.tree.thresholds import Splits, best_thresholds
 
 # A formula with one constant, and what it says of a record's x, its truth value b, and the constant.
@@ -215,7 +215,7 @@ def test_the_tree_of_records_in_shards_is_the_same():
             labels,
             grammar,
             TreeSettings(search, GiniSize(), Greedy(thresholds=how), max_depth=3, movable=frozenset("x"), seed=7),
-            Run(backend),
+            TreeRun(backend),
         ).tree
         for backend, how in (
             (LocalBackend, "best"),

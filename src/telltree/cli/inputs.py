@@ -108,7 +108,7 @@ def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOpt
 
     In a folder, or among several files, each file may be one record: only the user can say, by --id.
     """
-    from telltree.panel.open_files import files_of
+    from telltree.panel.input_files import files_of
 
     several = len(sources) > 1 or (sources[0] != "-" and files_of(sources[0])[1])
     nameless = sources[0].lower().endswith((".ts", ".ts.gz"))

@@ -12,7 +12,7 @@ _SHOWN = 10  # columns that are named
 
 def say_left_out(grammar: "Grammar | None") -> None:
     """Say which columns are left out, why, and how to bring them back, and what else; nothing if nothing is."""
-    from telltree.panel.usable import remedies
+    from telltree.panel.column_checks import remedies
 
     left_out = {} if grammar is None else grammar.left_out
     shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]

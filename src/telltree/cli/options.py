@@ -231,7 +231,7 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     """Use the contents of the file as the verb's defaults; the command line still takes precedence."""
     if path is None:
         return path
-    from telltree.panel.schema_file import parsed_toml
+    from telltree.files import parsed_toml
 
     try:
         found = parsed_toml(read_small(path), _MOST_CHARACTERS)

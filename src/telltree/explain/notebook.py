@@ -4,8 +4,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from telltree.explain.categories import Category, CategoryGroup, Telling, headline_text, names_of, nested
 from telltree.explain.english import Style, check_style, english
-from telltree.panel.panel import escaped
-from telltree.text import counted
+from telltree.text import counted, escaped
 from telltree.tree.target import Summary
 from telltree.tree.tree import Leaf, Node, Tree
 
@@ -92,13 +91,13 @@ def _node(
         told = f'<div class="counts">{escaped(headline)}</div>' if headline else ""
         return f'<div class="leaf">{answer}[{number}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
     unsure = missing if node.unknown is None else tree.missed_by(node)
-    said = escaped(english(node.said, tree.schema, unsure, style=style, step=tree.step))
-    doubt = "" if node.doubt is None else f'<div class="counts">{escaped(node.doubt)}</div>'
+    said = escaped(english(node.shown, tree.schema, unsure, style=style, step=tree.step))
+    doubt = "" if node.unknown_note is None else f'<div class="counts">{escaped(node.unknown_note)}</div>'
     sides = "".join(
         f'<div class="side">{_node(side, tree, missing, numbers, answer, style=style)}</div>'
         for answer, side in (("yes: ", node.true), ("no: ", node.false))
     )
-    summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.said)}</code>{doubt}'
+    summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.shown)}</code>{doubt}'
     return f"<details open><summary>{summary}</summary>{sides}</details>"
 
 
