@@ -26,7 +26,8 @@ from telltree.datasets import load_acasx, load_auslan, make_encounters
 from telltree.engine import Formula
 from telltree.errors import SpeechError
 from telltree.explain import english
-from telltree.explain.categories import CategoryGroup, Telling, nested, sentence, signed
+from telltree.explain.category_text import CategoryGroup, Telling, nested
+from telltree.explain.sentence import sentence, signed
 from telltree.tree import Leaf, Node, Tree
 from telltree.tree.tree import Headline
 

@@ -11,9 +11,9 @@ from telltree import Formula, GrammarTreeClassifier, Panel, export_model, load
 from telltree.cli.app import app
 from telltree.english import conditions, term_of
 from telltree.explain import categorize, rules_table
-from telltree.explain.categories import Occurrence
 from telltree.explain.evidence import path_of
 from telltree.explain.headlines import with_headlines
+from telltree.explain.occurrence import Occurrence
 from telltree.panel import Column, Schema
 from telltree.search import MonteCarlo
 from telltree.tree import Node

@@ -14,7 +14,7 @@ from report_cases import HARD, HOSTILE, grown, small, uneven_times
 
 from telltree import Formula, Panel
 from telltree.explain import categorize
-from telltree.explain.categories import signed
+from telltree.explain.sentence import signed
 from telltree.report import write_report
 from telltree.tree import Node
 from telltree.tree.pruning_path import PruningPath, TreeScore

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from telltree.explain.english import Style, check_style, english
+from telltree.english.styles import Style, check_style, english
 from telltree.logic import Expression, Operator, Type, UserFunction
 from telltree.logic.expression import Number
 from telltree.logic.operators import AND, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, OR

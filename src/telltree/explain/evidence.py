@@ -1,7 +1,7 @@
 """Evidence: the path of a record through a tree, and the steps at which its formulas were decided."""
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -11,11 +11,26 @@ from numpy.typing import NDArray
 from telltree.engine import Formula, truth_of
 from telltree.engine.three_valued import bounds
 from telltree.engine.trace import DEVIATIONS, STEPS, Walked, Walker, signals_of
+from telltree.english.styles import Style, check_style, conditions_of, english
 from telltree.errors import DataError
-from telltree.explain.categories import conditions_of, missing_columns
-from telltree.explain.english import Style, check_style, english
-from telltree.logic import Attribute, Expression
-from telltree.logic.operators import NOT, SINCE, UNLESS, UNTIL, Operator
+from telltree.explain.categories import missing_columns
+from telltree.logic import Attribute, Expression, Number, Type, operator_named
+from telltree.logic.operators import (
+    COMPARISONS,
+    COUNT,
+    EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    MIRRORED,
+    NOT,
+    SINCE,
+    UNLESS,
+    UNTIL,
+    Operator,
+)
+from telltree.logic.types import number_text
 from telltree.panel import Panel, Schema
 from telltree.panel.dates import date_text, duration_text, duration_texts, time_text
 from telltree.panel.schema import listed
@@ -355,3 +370,45 @@ def distance_text(distance: Distance, panel: Panel) -> str:
     if panel.period is not None and panel.time_unit is not None:
         return sign + duration_text(size * panel.period, panel.time_unit)
     return sign + counted(int(size), "step")
+
+
+# ---- Comparisons of counts: what they count, and how a count is told.
+
+_ASKED = {
+    LESS: "fewer than", LESS_EQUAL: "at most", GREATER: "more than", GREATER_EQUAL: "at least", EQUAL: "exactly"
+}  # fmt: skip
+
+
+def compares_counts(e: Expression) -> bool:
+    """Whether an expression compares counts, and so has one answer for the whole record."""
+    return isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN
+
+
+def timeless(e: Expression) -> bool:
+    """Tell whether a formula has the same answer at every step, because all that it speaks of are counts."""
+    joins = isinstance(e.head, Operator) and e.head.joins
+    return compares_counts(e) or (joins and all(map(timeless, e.operands)))
+
+
+def counted_conditions(e: Expression) -> tuple[Expression, ...]:
+    """The distinct operands that a comparison counts, in order of appearance."""
+    return tuple(dict.fromkeys(_counted(e)))
+
+
+def _counted(e: Expression) -> Iterator[Expression]:
+    if e.head is COUNT:
+        yield e.args[0]
+    else:
+        for arg in e.args:
+            yield from _counted(arg)
+
+
+def count_text(comparison: Expression, total: int) -> str:
+    """A count beside what is asked of it, "12 of more than 16", or alone if it is not compared with a number."""
+    head, (left, right) = comparison.head, comparison.args
+    assert isinstance(head, Operator)
+    if isinstance(left.head, Number):
+        head, left, right = operator_named(MIRRORED[head.name]), right, left
+    if left.head is COUNT and isinstance(right.head, Number):
+        return f"{total} of {_ASKED[head]} {number_text(right.head.value)}"
+    return str(total)

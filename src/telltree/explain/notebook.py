@@ -2,8 +2,9 @@
 
 from collections.abc import Container, Iterable, Iterator
 
-from telltree.explain.categories import Category, CategoryGroup, Telling, headline_text, names_of, nested
-from telltree.explain.english import Style, check_style, english
+from telltree.english.styles import Style, check_style, english
+from telltree.explain.categories import Category, headline_text
+from telltree.explain.category_text import CategoryGroup, Telling, names_of, nested
 from telltree.panel.panel import escaped
 from telltree.text import counted
 from telltree.tree.target import Summary

@@ -4,8 +4,10 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from telltree.explain.categories import headline_text, occurred_in_training, sentence, signed
-from telltree.explain.english import Style
+from telltree.english.styles import Style
+from telltree.explain.categories import headline_text
+from telltree.explain.occurrence import occurred_in_training
+from telltree.explain.sentence import sentence, signed
 from telltree.logic.expression import conjunction
 from telltree.tree.target import Cell, Sureness
 from telltree.tree.tree import Tree

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from telltree.explain import RuleRow, rules_table
-from telltree.explain.categories import grouped, occurred_in_training, sentence, signed
+from telltree.explain.category_text import grouped
+from telltree.explain.occurrence import occurred_in_training
 from telltree.explain.rules import NOTHING, cells
+from telltree.explain.sentence import sentence, signed
 from telltree.logic import Expression
 from telltree.logic.expression import conjunction
 from telltree.models.exported import Chosen, Exported

@@ -13,10 +13,13 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from telltree.checks import require_whole
+from telltree.english.styles import Style, check_style
 from telltree.errors import SettingsError
 from telltree.explain import Category, rules_table
-from telltree.explain.categories import Occurrence, grouped, missing_columns, sentence, signed
-from telltree.explain.english import Style, check_style
+from telltree.explain.categories import missing_columns
+from telltree.explain.category_text import grouped
+from telltree.explain.occurrence import Occurrence
+from telltree.explain.sentence import sentence, signed
 from telltree.files import would_replace, write_whole
 from telltree.logic.expression import conjunction
 from telltree.panel import Panel

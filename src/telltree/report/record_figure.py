@@ -16,10 +16,11 @@ from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.engine.trace import signals_of
 from telltree.english import name_of
+from telltree.english.styles import check_style
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Robustness, Style, english, sentence, shown
-from telltree.explain.categories import signed
-from telltree.explain.english import check_style, compares_counts, count_text, counted_conditions
+from telltree.explain.evidence import compares_counts, count_text, counted_conditions
+from telltree.explain.sentence import signed
 from telltree.grammar.resolve import attribute
 from telltree.logic import Attribute, Expression, Number, Type, operator_named
 from telltree.logic.expression import conjunction, rounded

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.explain import Category
-from telltree.explain.english import count_text
-from telltree.explain.evidence import Evidence, distance_text, why_unknown_at
+from telltree.explain.evidence import Evidence, count_text, distance_text, why_unknown_at
 from telltree.panel import MISSING, ColumnType, Panel, unusable
 from telltree.panel.dates import date_text, offset_text
 from telltree.report.subject import Look, Subject, looked_at, moment, number, words

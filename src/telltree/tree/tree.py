@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +14,6 @@ from telltree.engine import Formula, truth_of
 from telltree.engine.formula import check_clock
 from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
-from telltree.logic.operators import AND
 from telltree.panel import Panel, Schema
 from telltree.panel.how_read import AS_USUAL, HowRead
 from telltree.panel.panel import escaped
@@ -447,12 +446,16 @@ class Tree:
         return frozenset(column.name for column in self.schema.values() if column.static)
 
     def says(self, *claims: Expression) -> str:
-        """The plain English for the conjunction of these formulas; "every record" for none."""
-        return self._says(claims, self.missing) if claims else "every record"
+        """Return the plain English for the conjunction of these formulas; "every record" for none."""
+        from telltree.english.styles import all_of, english  # trees that only predict never speak
+
+        return english(all_of(claims), self.schema, self.missing, step=self.step) if claims else "every record"
 
     def asks(self, node: Node) -> str:
         """The question of a node, in plain English without a question mark."""
-        return self._says([node.said.expression], self.missed_by(node))
+        from telltree.english.styles import english  # trees that only predict never speak
+
+        return english(node.said, self.schema, self.missed_by(node), step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """The columns whose missing values must be mentioned in the question of a node.
@@ -464,19 +467,9 @@ class Tree:
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """The conditions under which the sentence for these claims says anything of a record."""
-        from telltree.english import conditions, term_of  # trees that only predict never speak
+        from telltree.english.styles import conditions_of  # trees that only predict never speak
 
-        if not claims:
-            return ()
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        term = term_of(whole, self.missing, static=self.static)
-        return conditions(term, self.schema, step=self.step, missing=self.missing)
-
-    def _says(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
-        from telltree.english import say, term_of  # trees that only predict never speak
-
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
+        return conditions_of(claims, self.schema, self.missing, self.step)
 
     def outline(self, *, formulas: bool = False, style: Literal["plain", "paper"] = "plain") -> str:
         """The tree as questions in English, with what each leaf predicts and how much there is to it.
@@ -484,7 +477,7 @@ class Tree:
         formulas: also show the formula of each question, below it.
         style: that of `telltree.explain.english`.
         """
-        from telltree.explain.english import check_style, english  # trees that only predict never speak
+        from telltree.english.styles import check_style, english  # trees that only predict never speak
 
         check_style(style)
 

@@ -68,7 +68,7 @@ def categorize(
 
 
 def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
-    from telltree.explain.categories import sentence
+    from telltree.explain.sentence import sentence
 
     hidden = ("branches", "positions", "summary", "sureness", "occurs", "claim")
     found = {field.name: getattr(category, field.name) for field in fields(category) if field.name not in hidden}

@@ -8,9 +8,10 @@ from telltree.cli.inputs import Functions, functions_in
 from telltree.cli.options import InStyle, Json, Model, put, put_json
 
 if TYPE_CHECKING:
+    from telltree.english.styles import Style
     from telltree.explain import RuleRow
-    from telltree.explain.categories import Occurrence, Telling
-    from telltree.explain.english import Style
+    from telltree.explain.category_text import Telling
+    from telltree.explain.occurrence import Occurrence
     from telltree.tree.tree import Tree
 
 
@@ -44,7 +45,7 @@ def show(
     from dataclasses import replace
 
     from telltree.explain import as_records, rules_table, rules_text
-    from telltree.explain.categories import groups_text
+    from telltree.explain.category_text import groups_text
     from telltree.models import load_model
     from telltree.text import clip
     from telltree.tree.training import doubts, remarks
@@ -66,7 +67,7 @@ def show(
 
 def _more(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
     """What is told of a category besides its row: the paper's form, what its sibling shares, and what sets it apart."""
-    from telltree.explain.categories import sentence
+    from telltree.explain.sentence import sentence
 
     _, branches = tree.leaves[number - 1]
     return {
@@ -77,7 +78,9 @@ def _more(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
 
 
 def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
-    from telltree.explain.categories import CategoryText, Telling, open_in_training, sentence
+    from telltree.explain.category_text import CategoryText, Telling
+    from telltree.explain.occurrence import open_in_training
+    from telltree.explain.sentence import sentence
     from telltree.text import counted
 
     leaf, branches = tree.leaves[rule.cluster - 1]
@@ -107,7 +110,8 @@ def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
 
 def _occurs(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
     """In how many training records of a category the conditions of its sentences occur."""
-    from telltree.explain.categories import occurred_in_training, signed
+    from telltree.explain.occurrence import occurred_in_training
+    from telltree.explain.sentence import signed
 
     leaf, branches = tree.leaves[rule.cluster - 1]
     occurred, claims = occurred_in_training(tree), signed(branches)
