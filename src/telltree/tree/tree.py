@@ -449,13 +449,17 @@ class Tree:
         """Return the plain English for the conjunction of these formulas; "every record" for none."""
         from telltree.english.styles import all_of, english  # trees that only predict never speak
 
-        return english(all_of(claims), self.schema, self.missing, step=self.step) if claims else "every record"
+        return (
+            english(all_of(claims), self.schema, self.missing, style="plain", step=self.step)
+            if claims
+            else "every record"
+        )
 
     def asks(self, node: Node) -> str:
         """The question of a node, in plain English without a question mark."""
         from telltree.english.styles import english  # trees that only predict never speak
 
-        return english(node.said, self.schema, self.missed_by(node), step=self.step)
+        return english(node.said, self.schema, self.missed_by(node), style="plain", step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """The columns whose missing values must be mentioned in the question of a node.
