@@ -17,7 +17,7 @@ from telltree import explain, report
 from telltree.cli import verbs
 from telltree.errors import SettingsError
 from telltree.estimators import GrammarForestClassifier, GrammarTreeClassifier
-from telltree.explain.asked import Asked
+from telltree.explain.common_splits import CommonSplits
 from telltree.explain.categories import missing_columns
 from telltree.explain.notebook import tree_html
 from telltree.models import export
@@ -45,7 +45,7 @@ def functions_of(*rooms):
 
 
 METHODS = [
-    GrammarTreeClassifier.categories, GrammarTreeClassifier.rules, GrammarForestClassifier.asked, Asked.by,
+    GrammarTreeClassifier.categories, GrammarTreeClassifier.rules, GrammarForestClassifier.common_splits, CommonSplits.of,
     Tree.outline, tree_html,
 ]  # fmt: skip
 VERBS = [module.name for module in pkgutil.iter_modules(verbs.__path__) if module.name not in SILENT_VERBS]
@@ -102,7 +102,7 @@ def speakers(model, panel, labels, tmp_path):
     yield lambda style: package.ask(panel, "F(speed > 2)", style=style)
     yield lambda style: explain.path_of(tree, panel, 0, style=style)
     yield lambda style: explain.path_step(tree.root.said, panel, 0, style=style)
-    yield lambda style: Asked.by([tree], style=style)
+    yield lambda style: CommonSplits.of([tree], style=style)
     yield lambda style: report.plot_category(tree, panel, style=style)
     yield lambda style: report.plot_record(tree, panel, 0, style=style)
     yield lambda style: report.plot_collage(tree, panel, style=style)
@@ -152,9 +152,9 @@ def test_trees_ask_in_the_papers_english(model):
     asked = [explain.english(n.said, tree.schema, tree.missed_by(n), style="paper") for n in tree.nodes]
     assert all(f"{question}?" in tree.outline(style="paper") for question in asked)
     assert tree.outline() == tree.outline(style="plain") != tree.outline(style="paper")
-    assert {row.english for row in Asked.by([tree], style="paper").questions} >= {
+    assert {row.english for row in CommonSplits.of([tree], style="paper").questions} >= {
         explain.english(row.expression, tree.schema, tree.missing or (), style="paper")
-        for row in Asked.by([tree]).questions
+        for row in CommonSplits.of([tree]).questions
     }
 
 
