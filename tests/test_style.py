@@ -17,8 +17,8 @@ from telltree import explain, report
 from telltree.cli import verbs
 from telltree.errors import SettingsError
 from telltree.estimators import GrammarForestClassifier, GrammarTreeClassifier
-from telltree.explain.common_splits import CommonSplits
 from telltree.explain.categories import missing_columns
+from telltree.explain.common_splits import CommonSplits
 from telltree.explain.notebook import tree_html
 from telltree.models import export
 from telltree.panel import Panel
@@ -45,8 +45,8 @@ def functions_of(*rooms):
 
 
 METHODS = [
-    GrammarTreeClassifier.categories, GrammarTreeClassifier.rules, GrammarForestClassifier.common_splits, CommonSplits.of,
-    Tree.outline, tree_html,
+    GrammarTreeClassifier.categories, GrammarTreeClassifier.rules, GrammarForestClassifier.common_splits,
+    CommonSplits.of, Tree.outline, tree_html,
 ]  # fmt: skip
 VERBS = [module.name for module in pkgutil.iter_modules(verbs.__path__) if module.name not in SILENT_VERBS]
 

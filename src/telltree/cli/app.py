@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from telltree.cli.options import ConfigurableCommand, ending_well, expanded, put
+from telltree.cli.options import ConfigurableCommand, expanded
+from telltree.cli.output import ending_well, put
 from telltree.cli.verbs.ask import ask
 from telltree.cli.verbs.categorize import categorize
 from telltree.cli.verbs.demo import demo

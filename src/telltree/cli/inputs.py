@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from telltree.cli.options import USAGE, DataOptions, fail, say
+from telltree.cli.options import DataOptions
+from telltree.cli.output import USAGE, fail, say
 from telltree.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
+    from telltree.grammar import Grammar
     from telltree.logic import UserFunction
     from telltree.panel import Panel, Schema
     from telltree.tree.tree import Tree
@@ -136,6 +138,24 @@ def read_labelled(sources: list[str], options: DataOptions) -> "tuple[Panel, Any
 def id_heading(options: DataOptions, others: Collection[str]) -> str:
     """The heading of the id column in results: as in the data, unless another column of the table has that name."""
     return options.id if options.id is not None and options.id not in others else "record"
+
+
+# ---- What a grammar leaves out of the data.
+
+_SHOWN = 10  # columns that are named
+
+
+def say_left_out(grammar: "Grammar | None") -> None:
+    """Say which columns are left out, why, and how to bring them back, and what else; nothing if nothing is."""
+    from telltree.panel.usable import remedies
+
+    left_out = {} if grammar is None else grammar.left_out
+    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]
+    more = f" and {len(left_out) - _SHOWN} more; `telltree inspect` lists them all" if len(left_out) > _SHOWN else ""
+    if left_out:
+        say("\n".join([f"columns left out: {', '.join(shown)}{more}", *remedies(left_out)]))
+    if grammar is not None and grammar.unsaid:
+        say(f"not asked: {grammar.unsaid}")
 
 
 # ---- The option that hands work to a Dask cluster.

@@ -49,7 +49,7 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
 @contextmanager
 def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress], None] | None"]:
     """The `progress` function for an estimator, which shows a bar; covers cross-validation too."""
-    from telltree.cli.options import one_line
+    from telltree.cli.output import one_line
 
     with bar() as progress:
         if progress is None:

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 import typer
 
 from telltree.cli.inputs import Functions, functions_in, read_sources
-from telltree.cli.options import InStyle, Json, LogicOptions, Source, put, put_json
+from telltree.cli.options import InStyle, Json, LogicOptions, Source
+from telltree.cli.output import put, put_json
 from telltree.cli.verbs.explain import position_of
 
 _MEMBERS = 5

@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from telltree.cli.inputs import Functions, as_learnt, functions_in, id_heading, read_sources
-from telltree.cli.options import (
-    DataOptions,
-    Force,
-    InStyle,
-    Json,
-    Model,
-    Output,
-    Source,
-    check_output,
-    put,
-    put_csv,
-    put_json,
-)
+from telltree.cli.options import DataOptions, Force, InStyle, Json, Model, Output, Source
+from telltree.cli.output import check_output, put, put_csv, put_json
 
 if TYPE_CHECKING:
     from telltree.explain import Category

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from telltree.cli.options import Force, check_output, put
+from telltree.cli.options import Force
+from telltree.cli.output import check_output, put
 
 
 def demo(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from telltree.cli.inputs import Dask, client_of
-from telltree.cli.options import INTERRUPTED, USAGE, Json, fail, put, say
+from telltree.cli.options import Json
+from telltree.cli.output import INTERRUPTED, USAGE, fail, put, say
 from telltree.cli.progress import bar
 from telltree.text import counted
 

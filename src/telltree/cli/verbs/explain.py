@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from telltree.cli.inputs import Functions, as_learnt, functions_in, read_sources
-from telltree.cli.options import DataOptions, InStyle, Json, Model, Source, put, put_json
+from telltree.cli.options import DataOptions, InStyle, Json, Model, Source
+from telltree.cli.output import put, put_json
 from telltree.errors import DataError
 from telltree.text import alike, counted
 

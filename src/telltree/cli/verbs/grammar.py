@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from telltree.cli.inputs import read_sources
-from telltree.cli.left_out import say_left_out
-from telltree.cli.options import DataOptions, Force, Source, check_output, put, say
+from telltree.cli.inputs import read_sources, say_left_out
+from telltree.cli.options import DataOptions, Force, Source
+from telltree.cli.output import check_output, put, say
 
 
 def grammar(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from telltree.cli.inputs import read_sources
-from telltree.cli.options import DataOptions, Force, Json, Source, check_output, one_line, put, put_json, say, table
+from telltree.cli.options import DataOptions, Force, Json, Source
+from telltree.cli.output import check_output, one_line, put, put_json, say, table
 from telltree.text import counted
 
 _MOST_LABELS = 30

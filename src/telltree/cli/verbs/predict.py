@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from telltree.cli.inputs import Functions, as_learnt, functions_in, id_heading, read_sources
-from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source, check_output, put_csv, put_json
+from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
+from telltree.cli.output import check_output, put_csv, put_json
 
 
 def predict(

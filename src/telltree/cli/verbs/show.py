@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from telltree.cli.inputs import Functions, functions_in
-from telltree.cli.options import InStyle, Json, Model, put, put_json
+from telltree.cli.options import InStyle, Json, Model
+from telltree.cli.output import put, put_json
 
 if TYPE_CHECKING:
     from telltree.english.styles import Style

@@ -1,16 +1,16 @@
-"""How well a model does, for verbs that report it: options, the records to judge by, and class weights."""
+"""How well a model does, for verbs that report it: options, and the records to judge by."""
 
 import dataclasses
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from telltree.cli.inputs import read_labelled, read_sources
-from telltree.cli.options import USAGE, DataOptions, fail, say
+from telltree.cli.options import DataOptions
+from telltree.cli.output import USAGE, fail, say
 from telltree.cli.progress import bar
 from telltree.defaults import FOLDS
 from telltree.errors import DataError, SettingsError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class JudgeOptions:
+class EvaluationOptions:
     """Which records to judge the tree by, and whether to choose its size by cross-validation."""
 
     test: Annotated[
@@ -72,7 +72,7 @@ class Records:
     """In how many folds its size is chosen."""
 
 
-def read_records(sources: list[str], data: DataOptions, judge: JudgeOptions, seed: int) -> Records:
+def read_records(sources: list[str], data: DataOptions, judge: EvaluationOptions, seed: int) -> Records:
     """Read all that is needed, so that errors show before the long work."""
     panel, labels, groups = _grouped(sources, data, judge.groups)
     test = read_judged(judge.test, data, panel.schema) if judge.test else None
@@ -89,7 +89,7 @@ def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple
     return panel, labels
 
 
-def judged(
+def judgement_of(
     model: "GrammarTreeClassifier", records: Records, seed: int, *, client: Any = None, max_memory: str | None = None
 ) -> "Judgement | None":
     """How well the model does on unseen records; None if that was not requested."""
@@ -105,72 +105,6 @@ def judged(
             number=records.folds, groups=records.groups, seed=seed,
             progress=progress, client=client, max_memory=max_memory,
         )  # fmt: skip
-
-
-def class_weights(given: list[str] | None) -> dict[str, float] | str | None:
-    """The value of --class-weight, by the text of each class; SettingsError if it cannot be read."""
-    if not given:
-        return None
-    if "balanced" in given:
-        if len(set(given)) > 1:
-            raise SettingsError("--class-weight balanced gives every class its weight: give no others")
-        return "balanced"
-    return _by_class(given, _WEIGHT)
-
-
-def least_recalls(given: list[str] | None) -> dict[str, float] | None:
-    """The value of --min-recall, by the text of each class; SettingsError if it cannot be read."""
-    return _by_class(given, _RECALL) if given else None
-
-
-def of_classes(found: dict[str, float] | Any, labels: Any, option: str = "--class-weight") -> Any:
-    """What an option says of classes, by class; SettingsError if there is no such class."""
-    if not isinstance(found, dict):
-        return found
-    from telltree.panel.schema import listed
-
-    classes = {str(label): label for label in sorted(set(labels.tolist()))}
-    unknown = [label for label in found if label not in classes]
-    if unknown:
-        raise SettingsError(f"{option}: there is no class {unknown[0]!r}; there are {listed(classes, 10)}")
-    return {classes[label]: number for label, number in found.items()}
-
-
-class _Number(NamedTuple):
-    """What an option gives to a class."""
-
-    option: str
-    name: str
-    expected: str
-    most: float
-
-
-_WEIGHT = _Number("--class-weight", "weight", "balanced, or a class and its weight such as bad=4", math.inf)
-_RECALL = _Number("--min-recall", "recall", "a class and a share such as bad=.95", 1.0)
-
-
-def _by_class(given: list[str], of: _Number) -> dict[str, float]:
-    """The number that each CLASS=NUMBER gives to a class."""
-    found: dict[str, float] = {}
-    for text in given:
-        label, equals, number = text.rpartition("=")
-        if not equals:
-            raise SettingsError(f"{of.option} must be {of.expected}, got {text!r}")
-        if label in found:
-            raise SettingsError(f"{of.option} gives two {of.name}s to {label!r}; give one")
-        found[label] = _read(label, number, of)
-    return found
-
-
-def _read(label: str, number: str, of: _Number) -> float:
-    try:
-        found = float(number)
-    except ValueError:
-        found = math.nan
-    if not (0 <= found <= of.most and found < math.inf):
-        bounds = "of at least 0" if of.most == math.inf else f"between 0 and {of.most:g}"
-        raise SettingsError(f"{of.option}: the {of.name} of {label!r} must be a number {bounds}, got {number!r}")
-    return found
 
 
 def _grouped(sources: list[str], data: DataOptions, groups: str | None) -> "tuple[Panel, Any, Any]":
