@@ -1,4 +1,4 @@
-"""How well a model does, for verbs that report it: options, and the records to judge by."""
+"""Evaluation of a model, for verbs that report it: options, and the records to judge by."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EvaluationOptions:
-    """Which records to judge the tree by, and whether to choose its size by cross-validation."""
+    """Records to judge the tree by, and the cross-validation that chooses its size."""
 
     test: Annotated[
         list[str] | None,
@@ -60,20 +60,20 @@ class EvaluationOptions:
 
 @dataclass(frozen=True)
 class Records:
-    """What to learn from, and what to judge by: folds of the same records, a test set, or nothing."""
+    """Records to learn from, and to judge by: folds of the same records, a test set, or none."""
 
     panel: "Panel"
     labels: Any
     groups: Any
     test: "tuple[Panel, Any] | None"
     folds: int | None
-    """In how many folds the tree is judged; None if it is not, or by the test set."""
+    """Number of folds that judge the tree; None if the test set does, or nothing."""
     cv: int | None
-    """In how many folds its size is chosen."""
+    """Number of folds that choose its size."""
 
 
 def read_records(sources: list[str], data: DataOptions, judge: EvaluationOptions, seed: int) -> Records:
-    """Read all that is needed, so that errors show before the long work."""
+    """Read everything before the long work, so that errors show first."""
     panel, labels, groups = _grouped(sources, data, judge.groups)
     test = read_judged(judge.test, data, panel.schema) if judge.test else None
     cv = None if judge.cv is None else _folds(labels, groups, judge.cv, seed)
@@ -82,7 +82,7 @@ def read_records(sources: list[str], data: DataOptions, judge: EvaluationOptions
 
 
 def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple[Panel, Any]":
-    """Labelled records for a model with this schema."""
+    """Read labelled records for a model with this schema."""
     panel, labels = read_sources(sources, data, like)
     if labels is None:
         raise DataError("there are no labels to judge by: name their column with --label, or their table with --labels")
@@ -92,7 +92,7 @@ def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple
 def judgement_of(
     model: "GrammarTreeClassifier", records: Records, seed: int, *, client: Any = None, max_memory: str | None = None
 ) -> "Judgement | None":
-    """How well the model does on unseen records; None if that was not requested."""
+    """Judge the model on records that it has not seen; None if that was not requested."""
     from telltree.estimators.judgement import judge_by_folds, judge_on
 
     if records.test is not None:
@@ -108,7 +108,7 @@ def judgement_of(
 
 
 def _grouped(sources: list[str], data: DataOptions, groups: str | None) -> "tuple[Panel, Any, Any]":
-    """The panel without the column of groups, the labels, and the group of each record."""
+    """Return the panel without the column of groups, the labels, and the group of each record."""
     if groups is None:
         return *read_labelled(sources, data), None
     for name, role in ((data.id, "--id"), (data.time, "--time"), (data.label, "--label")):
@@ -121,7 +121,7 @@ def _grouped(sources: list[str], data: DataOptions, groups: str | None) -> "tupl
 
 
 def _one_each(panel: "Panel", name: str) -> Any:
-    """The value of each record; DataError if a record has none, or several."""
+    """Return the value of each record; DataError if a record has none, or several."""
     import numpy as np
 
     from telltree.panel.schema import listed
@@ -137,17 +137,17 @@ def _one_each(panel: "Panel", name: str) -> Any:
     return firsts
 
 
-def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None:
-    """The folds to judge by; None, with a remark, if there can be none and they were not requested."""
+def _folds(labels: Any, groups: Any, requested: int | None, seed: int) -> int | None:
+    """Return the number of folds; None, with a remark, if none was requested and the records do not allow any."""
     import numpy as np
 
     from telltree.estimators.folds import folds
 
-    number = asked or FOLDS
+    number = requested or FOLDS
     try:
         folds(np.unique(labels, return_inverse=True)[1], groups, number, seed)
     except SettingsError as error:
-        if asked is not None:
+        if requested is not None:
             raise
         say(f"not cross-validated: {error}")
         return None
@@ -156,7 +156,7 @@ def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None
 
 @contextmanager
 def _folding() -> "Iterator[Callable[[int, int], None] | None]":
-    """The `progress` function for a cross-validation, which shows a bar."""
+    """Yield the `progress` function for a cross-validation, which shows a bar."""
     with bar() as progress:
         if progress is None:
             yield None

@@ -1,4 +1,4 @@
-"""Options that several verbs share, and configuration files, which set options."""
+"""Options that several verbs share, and configuration files that set options."""
 
 import dataclasses
 import inspect
@@ -36,13 +36,13 @@ InStyle = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
-def _column(says: str, *names: str) -> Any:
-    return typer.Option(*names, metavar="COLUMN", help=says)
+def _column(text: str, *names: str) -> Any:
+    return typer.Option(*names, metavar="COLUMN", help=text)
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How to read the data."""
+    """Options for reading the data."""
 
     id: Annotated[str | None, _column("Tells records apart.")] = None
     time: Annotated[str | None, _column("Holds times; rows are sorted by it.")] = None
@@ -95,7 +95,7 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class LogicOptions(DataOptions):
-    """How to read the data, and what conditions mean where values are missing."""
+    """Options for reading the data, and for the meaning of conditions on missing values."""
 
     missing: Annotated[
         Literal["allow", "error", "unknown"],
@@ -104,11 +104,11 @@ class LogicOptions(DataOptions):
             "in a tree, a record whose answer is unknown goes where more training records went, and learning "
             "takes 30 to 200 times as long. error refuses them."
         ),
-    ] = "allow"  # type: ignore[assignment]  # it may be one thing more
+    ] = "allow"  # type: ignore[assignment]  # one more value than in DataOptions
 
     @property
     def reading(self) -> DataOptions:
-        """How to read the data alone."""
+        """The options for reading alone."""
         return replace(self, missing="allow") if self.missing == "unknown" else self
 
 
@@ -116,7 +116,7 @@ class LogicOptions(DataOptions):
 
 
 def expanded(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb with each dataclass parameter replaced by the fields of the dataclass, as options.
+    """Return the verb with each dataclass parameter replaced by the fields of the dataclass, as options.
 
     Every verb also gets the options of ConfigOptions.
     """
@@ -164,7 +164,7 @@ _OWN = ("config", "print_config", "functions", "help")
 
 
 def _load(context: typer.Context, path: Path | None) -> Path | None:
-    """Use the contents of the file as the verb's defaults; the command line still takes precedence."""
+    """Make the contents of the file the verb's defaults; the command line still takes precedence."""
     if path is None:
         return path
     from telltree.panel.schema_file import parsed_toml
@@ -177,7 +177,7 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     settings = {}
     for key, value in _section(context, path, found).items():
         name = key.replace("_", "-")
-        if name == "functions":  # no file runs code: only who gives the command may say what to run
+        if name == "functions":  # a configuration must not run code: only the command line may name what to run
             _refuse(path, "sets 'functions', which runs code: give --functions on the command line")
         if name not in options:
             _refuse(path, f"sets {key!r}, which `telltree {context.info_name}` does not know", name, options)
@@ -188,7 +188,7 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def _section(context: typer.Context, path: Path, found: dict[str, Any]) -> dict[str, Any]:
-    """The settings for a verb: its table, or the whole file if there are no tables."""
+    """Return the settings for a verb: its table, or the whole file if there are no tables."""
     if not any(isinstance(value, dict) for value in found.values()):
         return found
     verbs: Any = context.parent.command.commands if context.parent else {}  # type: ignore[attr-defined]
@@ -200,21 +200,21 @@ def _section(context: typer.Context, path: Path, found: dict[str, Any]) -> dict[
     return dict(found.get(str(context.info_name), {}))
 
 
-def _refuse(path: Path, what: str, name: str = "", known: Iterable[str] = ()) -> NoReturn:
+def _refuse(path: Path, problem: str, name: str = "", known: Iterable[str] = ()) -> NoReturn:
     near = alike(name, known)
     hint = f"; did you mean {near[0]}?" if near else ""
-    fail(f"the configuration {path} {what}{hint}", USAGE)
+    fail(f"the configuration {path} {problem}{hint}", USAGE)
 
 
 def _options_of(context: typer.Context) -> dict[str, Any]:
-    """The options that a file may set, by their names there and on the command line."""
+    """Return the options that a file may set, by their names there and on the command line."""
     options = [option for option in context.command.params if option.opts[0].startswith("-")]
     return {option.opts[0].lstrip("-"): option for option in options if option.name not in _OWN}
 
 
 @dataclass(frozen=True)
 class ConfigOptions:
-    """Where options may come from, and how to show them."""
+    """Options that every verb has: a file to take options from, and a way to print them."""
 
     config: Annotated[
         Path | None,
@@ -226,7 +226,7 @@ class ConfigOptions:
 
 
 class ConfigurableCommand(TyperCommand):
-    """A verb that prints its options on request, and then needs no arguments."""
+    """A verb that prints its options on request; it then needs no arguments."""
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
         if "--print-config" in args:
@@ -241,7 +241,7 @@ class ConfigurableCommand(TyperCommand):
 
 
 def _text(context: typer.Context) -> str:
-    """The options of the verb as TOML that `--config` reads; those without a value are comments."""
+    """Return the options of the verb as TOML that `--config` reads; those without a value are comments."""
     lines = [f"[{context.info_name}]"]
     for key, option in _options_of(context).items():
         value = context.params.get(str(option.name))

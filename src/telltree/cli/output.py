@@ -1,4 +1,4 @@
-"""How results, remarks and errors leave the program: standard output, standard error, exit codes."""
+"""Output of the program: results on stdout or in files, remarks and errors on stderr, exit codes."""
 
 import csv
 import functools
@@ -45,24 +45,24 @@ _CODES: tuple[tuple[type[TelltreeError], int], ...] = (
 
 
 def say(message: str) -> None:
-    """One remark to the user, on stderr; nothing if stderr is closed."""
-    if sys.stderr is None:  # print would use stdout instead
+    """Print a remark on stderr; do nothing if stderr is closed."""
+    if sys.stderr is None:  # print would then use stdout
         return
     print(printable(message), file=sys.stderr, flush=True)
 
 
 def fail(message: str, code: int) -> NoReturn:
-    """End with an error."""
+    """Print an error and end with this exit code."""
     say(f"telltree: error: {shortened(message, LONGEST_MESSAGE)}")
     raise typer.Exit(code)
 
 
-def ending_well(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb whose errors, warnings and interruptions end as users of a command line expect."""
+def with_exit_codes(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return the verb with errors as one line on stderr and an exit code, and warnings as lines; Ctrl-C ends with 130."""
 
     @functools.wraps(verb)
     def run(*args: Any, **kwargs: Any) -> None:
-        _listen()
+        _show_warnings()
         try:
             verb(*args, **kwargs)
             if sys.stdout is not None:
@@ -81,8 +81,8 @@ def ending_well(verb: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _listen() -> None:
-    """Turn warnings and log messages of the library into single lines on stderr."""
+def _show_warnings() -> None:
+    """Show warnings and log messages of the library as single lines on stderr."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         say(f"telltree: warning: {message}")
@@ -99,7 +99,7 @@ class _Lines(logging.Handler):
         say(record.getMessage())
 
 
-# ---- Results: standard output, or a file that is checked before the work and written whole at its end.
+# ---- Results: to standard output, or to a file that is checked before the work and written at once after it.
 
 
 def check_output(path: Path | None, *, force: bool) -> None:
@@ -154,7 +154,7 @@ def put_csv(head: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | Non
 
 
 def _plain(value: Any) -> Any:
-    """The value with what JSON lacks replaced: keys other than text, NaN and infinity, NumPy's scalars."""
+    """Replace what JSON lacks: keys other than text, NaN and infinity, NumPy's scalars."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -166,16 +166,16 @@ def _plain(value: Any) -> Any:
     return value
 
 
-# ---- Text for people: no text from data may control a terminal.
+# ---- Text for people. Text from data must not control a terminal.
 
 
 def printable(text: str) -> str:
-    """The text with control characters escaped, and those that have no width, which a terminal may obey."""
+    """Escape control characters and characters without width, which a terminal may obey."""
     return visible("".join(_escape(c) if unicodedata.category(c) == "Cf" else c for c in text))
 
 
 def one_line(text: str) -> str:
-    """The text with line ends and tabs escaped too, for a cell of a table."""
+    """Escape line ends and tabs too, for a cell of a table."""
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
@@ -185,19 +185,19 @@ def _escape(character: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns of text, as wide as needed."""
+    """Return a table in plain text; columns are as wide as needed."""
     lines = [list(head), *([one_line(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
-# What may precede the words of a line: blanks, the bars of a tree, an answer, a number.
+# Anything before the words of a line: blanks, the bars of a tree, an answer, a number.
 _MARGIN = re.compile(r"[ │├└─]*(?:yes: |no:  )?(?:\[\d+\] )?")
 _LEAST = 20  # columns left for words, at any depth
 
 
 def wrapped(text: str, width: int) -> str:
-    """The text wrapped at this many columns; the bars of a tree continue beside wrapped lines."""
+    """Wrap the text at this many columns; the bars of a tree continue beside wrapped lines."""
     return "\n".join("\n".join(_folded(line, width)) for line in text.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""The options of `telltree fit` that say how to learn, and the estimator that they make."""
+"""Options of `telltree fit` that become the parameters of the estimator."""
 
 import math
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ Thresholds = Literal["grid", "midpoint", "best"]
 _PAPER_SEARCH = "gp"
 
 
-def _number(says: str) -> Any:
-    return typer.Option(metavar="NUMBER", help=says)
+def _number(text: str) -> Any:
+    return typer.Option(metavar="NUMBER", help=text)
 
 
 @dataclass(frozen=True)
@@ -137,20 +137,21 @@ class TreeOptions:
 
 
 def classifier_from(options: TreeOptions) -> "GrammarTreeClassifier":
+    """Return the estimator with these parameters; class weights and recalls need labels, see `by_class`."""
     if options.functions is not None and options.grammar is None:
         fail("--functions is for a --grammar that calls them, and none is given", USAGE)
     from telltree.estimators import GrammarTreeClassifier
 
-    usual = GrammarTreeClassifier() if options.preset is None else GrammarTreeClassifier.paper()
+    preset = GrammarTreeClassifier() if options.preset is None else GrammarTreeClassifier.paper()
     given: dict[str, Any] = {
         "grammar": None if options.grammar is None else _text_of(options.grammar),
         "max_depth": options.max_depth,
         "min_samples_leaf": options.min_samples_leaf,
     }
-    return usual.set_params(
+    return preset.set_params(
         **{name: value for name, value in given.items() if value is not None},
         search=_search(options),
-        growth=_growth(options, usual.growth),
+        growth=_growth(options, preset.growth),
         functions=functions_in(options.functions) or (),
         random_state=options.random_state,
         n_jobs=options.n_jobs,
@@ -170,11 +171,11 @@ def _text_of(grammar: Path) -> str:
 
 
 def _search(options: TreeOptions) -> "Search | None":
-    """The search as asked for; None, which the estimator knows as the default one, if nothing of it was."""
+    """Return the search with the settings given; None, the estimator's default, if there are none."""
     from dataclasses import replace
 
-    called = _PAPER_SEARCH if options.preset and options.search == DEFAULT_SEARCH else options.search
-    kind: Any = SEARCHES[called].load()
+    name = _PAPER_SEARCH if options.preset and options.search == DEFAULT_SEARCH else options.search
+    kind: Any = SEARCHES[name].load()
     search: Search = kind.paper() if options.preset and hasattr(kind, "paper") else kind()
     given: dict[str, Any] = {
         "evaluations": options.search_evaluations,
@@ -184,22 +185,22 @@ def _search(options: TreeOptions) -> "Search | None":
         "seeds": options.search_seed or None,
     }
     if options.search_max_atoms is not None and not hasattr(search, "max_atoms"):
-        knowing = [name for name, row in SEARCHES.items() if hasattr(row.load(), "max_atoms")]
-        fail(f"--search-max-atoms is for --search {' or '.join(knowing)}, not for {called}", USAGE)
+        others = [other for other, row in SEARCHES.items() if hasattr(row.load(), "max_atoms")]
+        fail(f"--search-max-atoms is for --search {' or '.join(others)}, not for {name}", USAGE)
     for setting in options.search_setting or ():
-        name, value = _setting(setting, search, called)
-        if given.get(name) is not None:
-            fail(f"--search-setting {setting}: {name} is given twice", USAGE)
-        given[name] = value
-    asked = {name: value for name, value in given.items() if value is not None}
-    if not asked and called == DEFAULT_SEARCH:
+        key, value = _setting(setting, search, name)
+        if given.get(key) is not None:
+            fail(f"--search-setting {setting}: {key} is given twice", USAGE)
+        given[key] = value
+    settings = {key: value for key, value in given.items() if value is not None}
+    if not settings and name == DEFAULT_SEARCH:
         return None
-    changed: Search = replace(search, **asked)
+    changed: Search = replace(search, **settings)
     return changed
 
 
 def _setting(text: str, search: "Search", kind: str) -> tuple[str, Any]:
-    """A setting of a search from NAME=VALUE: a number, a word, or true or false, as its default is."""
+    """Parse NAME=VALUE: a number, a word, or true or false, like the default of that setting."""
     from dataclasses import fields
 
     name, _, value = text.partition("=")
@@ -219,13 +220,13 @@ def _setting(text: str, search: "Search", kind: str) -> tuple[str, Any]:
         fail(f"--search-setting {text}: {name} is a number", USAGE)
 
 
-def _growth(options: TreeOptions, usual: "Growth | None") -> "Growth | None":
-    """The growth with the settings given; None, which stands for the default one, if there are none."""
+def _growth(options: TreeOptions, preset: "Growth | None") -> "Growth | None":
+    """Return the growth with the settings given; the preset's, or None for the default, if there are none."""
     from dataclasses import fields
 
     from telltree.tree.growth import Greedy, LookAhead, Optimal
 
-    kinds: dict[str, type[Growth]] = {"greedy": Greedy, "look-ahead": LookAhead, "optimal": Optimal}
+    kinds: dict[str, type[Growth]] = {"greedy": Greedy, "optimal": Optimal, "look-ahead": LookAhead}
     kind = kinds[options.growth]
     given: dict[str, Any] = {
         "thresholds": options.thresholds,
@@ -235,83 +236,85 @@ def _growth(options: TreeOptions, usual: "Growth | None") -> "Growth | None":
         "prevent_same_label": options.prevent_same_label or None,
         "pool": options.growth_pool,
     }
-    shared = {} if usual is None else {"thresholds": usual.thresholds, "simplify": usual.simplify}
+    shared = {} if preset is None else {"thresholds": preset.thresholds, "simplify": preset.simplify}
     known = {field.name for field in fields(kind)}
     chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:
         if name not in known:
             option = "growth-pool" if name == "pool" else name.replace("_", "-")
-            knowing = [each for each, other in kinds.items() if name in {field.name for field in fields(other)}]
-            fail(f"--{option} is for --growth {' or '.join(knowing)}, not for {options.growth}", USAGE)
+            others = [key for key, other in kinds.items() if name in {field.name for field in fields(other)}]
+            fail(f"--{option} is for --growth {' or '.join(others)}, not for {options.growth}", USAGE)
     if kind is Greedy and not chosen:
-        return usual
+        return preset
     return kind(**shared | chosen)
 
 
-# ---- Weights and recalls of classes.
+# ---- Options that give each class a number: weights and recalls.
 
 
 def class_weights(given: list[str] | None) -> dict[str, float] | str | None:
-    """The value of --class-weight, by the text of each class; SettingsError if it cannot be read."""
+    """Parse --class-weight, by the text of each class; SettingsError if it cannot be parsed."""
     if not given:
         return None
     if "balanced" in given:
         if len(set(given)) > 1:
             raise SettingsError("--class-weight balanced gives every class its weight: give no others")
         return "balanced"
-    return _by_class(given, _WEIGHT)
+    return _parsed(given, _WEIGHT)
 
 
 def min_recalls(given: list[str] | None) -> dict[str, float] | None:
-    """The value of --min-recall, by the text of each class; SettingsError if it cannot be read."""
-    return _by_class(given, _RECALL) if given else None
+    """Parse --min-recall, by the text of each class; SettingsError if it cannot be parsed."""
+    return _parsed(given, _RECALL) if given else None
 
 
-def by_class(found: dict[str, float] | Any, labels: Any, option: str = "--class-weight") -> Any:
-    """What an option says of classes, by class; SettingsError if there is no such class."""
-    if not isinstance(found, dict):
-        return found
+def by_class(numbers: dict[str, float] | Any, labels: Any, option: str = "--class-weight") -> Any:
+    """Replace the text of each class by the class; SettingsError if there is no such class."""
+    if not isinstance(numbers, dict):
+        return numbers
     from telltree.panel.schema import listed
 
     classes = {str(label): label for label in sorted(set(labels.tolist()))}
-    unknown = [label for label in found if label not in classes]
+    unknown = [label for label in numbers if label not in classes]
     if unknown:
         raise SettingsError(f"{option}: there is no class {unknown[0]!r}; there are {listed(classes, 10)}")
-    return {classes[label]: number for label, number in found.items()}
+    return {classes[label]: number for label, number in numbers.items()}
 
 
-class _Number(NamedTuple):
-    """What an option gives to a class."""
+class _ClassOption(NamedTuple):
+    """An option that gives a number to each class."""
 
     option: str
-    name: str
+    quantity: str
     expected: str
     most: float
 
 
-_WEIGHT = _Number("--class-weight", "weight", "balanced, or a class and its weight such as bad=4", math.inf)
-_RECALL = _Number("--min-recall", "recall", "a class and a share such as bad=.95", 1.0)
+_WEIGHT = _ClassOption("--class-weight", "weight", "balanced, or a class and its weight such as bad=4", math.inf)
+_RECALL = _ClassOption("--min-recall", "recall", "a class and a share such as bad=.95", 1.0)
 
 
-def _by_class(given: list[str], of: _Number) -> dict[str, float]:
-    """The number that each CLASS=NUMBER gives to a class."""
+def _parsed(given: list[str], option: _ClassOption) -> dict[str, float]:
+    """Parse each CLASS=NUMBER."""
     found: dict[str, float] = {}
     for text in given:
         label, equals, number = text.rpartition("=")
         if not equals:
-            raise SettingsError(f"{of.option} must be {of.expected}, got {text!r}")
+            raise SettingsError(f"{option.option} must be {option.expected}, got {text!r}")
         if label in found:
-            raise SettingsError(f"{of.option} gives two {of.name}s to {label!r}; give one")
-        found[label] = _read(label, number, of)
+            raise SettingsError(f"{option.option} gives two {option.quantity}s to {label!r}; give one")
+        found[label] = _number_of(label, number, option)
     return found
 
 
-def _read(label: str, number: str, of: _Number) -> float:
+def _number_of(label: str, text: str, option: _ClassOption) -> float:
     try:
-        found = float(number)
+        number = float(text)
     except ValueError:
-        found = math.nan
-    if not (0 <= found <= of.most and found < math.inf):
-        bounds = "of at least 0" if of.most == math.inf else f"between 0 and {of.most:g}"
-        raise SettingsError(f"{of.option}: the {of.name} of {label!r} must be a number {bounds}, got {number!r}")
-    return found
+        number = math.nan
+    if not (0 <= number <= option.most and number < math.inf):
+        bounds = "of at least 0" if option.most == math.inf else f"between 0 and {option.most:g}"
+        raise SettingsError(
+            f"{option.option}: the {option.quantity} of {label!r} must be a number {bounds}, got {text!r}"
+        )
+    return number

@@ -1,4 +1,4 @@
-"""telltree demo: a first look."""
+"""telltree demo: a first look at telltree."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""telltree evaluate: how well a model does on labelled records."""
+"""telltree evaluate: judge a model on labelled records."""
 
 from typing import Annotated
 

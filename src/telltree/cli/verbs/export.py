@@ -1,4 +1,4 @@
-"""telltree export: a model in another language."""
+"""telltree export: write a model in another language."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

@@ -70,7 +70,7 @@ def fit(
       telltree fit 'flights/*.parquet' --id flight --label nmac --scan --max-memory 4GB -o model.json
     """
     check_output(output, force=force)
-    check_output(checkpoint, force=True)  # one that exists is gone on from
+    check_output(checkpoint, force=True)  # learning goes on from one that exists
     judge.check()
     weights, min_recall = class_weights(tree.class_weight), min_recalls(tree.min_recall)
     classifier = classifier_from(tree)
@@ -79,7 +79,7 @@ def fit(
     records = read_records(source, data.reading, judge, tree.random_state)
     if data.missing == "unknown":
         _say_how_slow(records.panel)
-    from telltree.tree.induction import Interruption  # loads what learning needs
+    from telltree.tree.induction import Interruption  # this import loads all that learning needs
 
     cv = None if tree.preset else records.cv
     classifier.set_params(class_weight=by_class(weights, records.labels), cv=cv)
@@ -91,18 +91,18 @@ def fit(
             classifier.fit(records.panel, records.labels, groups=records.groups, **limits)
         classifier.set_params(callback=None)
         say_left_out(classifier.grammar_)
-        with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now
-            saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
+        with Interruption() as while_saving:  # the tree is saved even if Ctrl-C comes now
+            saved = _saved(classifier, output, force)  # before printing, which fails if the reader has gone
         if checkpoint is not None:
             _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
         if not json:
             _put_tree(classifier, style)
         judgement, interrupted = None, classifier.interrupted_
         if not interrupted:
-            judging = partial(
+            judge_model = partial(
                 judgement_of, classifier, records, tree.random_state, client=client, max_memory=max_memory
             )
-            judgement, interrupted = _unless_interrupted(judging, while_saving.asked)
+            judgement, interrupted = _unless_interrupted(judge_model, while_saving.asked)
     if json:
         put_json({**_summary(classifier, style), "scores": None if judgement is None else judgement.as_dict()})
     elif judgement is not None:
@@ -112,7 +112,7 @@ def fit(
 
 
 def _say_how_slow(panel: "Panel") -> None:
-    """Say beforehand what three-valued answers cost, and of which columns."""
+    """Print a warning that three-valued answers are slow, with the columns that cause them."""
     from telltree.panel.schema import listed
 
     missed = [name for name, gaps in panel.missing().items() if gaps]
@@ -124,7 +124,7 @@ def _say_how_slow(panel: "Panel") -> None:
 
 
 def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
-    """Print the tree, what is proved of it, and the trees of other sizes."""
+    """Print the tree, remarks such as a proof that it is optimal, and the trees of other sizes."""
     from telltree.estimators.sizes import sizes_told
     from telltree.tree.training import remarks
 
@@ -135,7 +135,7 @@ def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
 
 
 def _end_checkpoint(checkpoint: Path, *, finished: bool) -> None:
-    """Delete what is needed no more, or say what it is good for."""
+    """Delete the checkpoint of a finished run; otherwise tell the user that it is there."""
     if finished:
         checkpoint.unlink(missing_ok=True)
     elif checkpoint.exists():
@@ -143,9 +143,10 @@ def _end_checkpoint(checkpoint: Path, *, finished: bool) -> None:
 
 
 def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool) -> bool:
-    """Save the model, if requested; if that fails, save it elsewhere and say so.
+    """Save the model, if requested; return False if that fails.
 
-    What took hours to learn is not lost because a disk is full: the tree is printed all the same.
+    A model that took hours to learn must not be lost because a disk is full: it is then saved in the temporary
+    directory, and the tree is still printed.
     """
     if output is None:
         say("the model was not saved; give -o model.json to keep it")
@@ -163,7 +164,7 @@ def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool
 
 
 def _elsewhere(classifier: "GrammarTreeClassifier", output: Path) -> str:
-    """Save the model in the temporary directory, and say where."""
+    """Save the model in the temporary directory; return a message with the place."""
     try:
         place = Path(tempfile.mkdtemp(prefix="telltree-")) / (output.name or "model.json")
         classifier.save(place)
@@ -172,18 +173,13 @@ def _elsewhere(classifier: "GrammarTreeClassifier", output: Path) -> str:
     return f"the model is in {place}: move it from there"
 
 
-def _unless_interrupted(judging: "Callable[[], Judgement | None]", asked: bool) -> "tuple[Judgement | None, bool]":
-    """How well the tree does, unless Ctrl-C came first; and whether it came, perhaps before (`asked`)."""
-    if not asked:
+def _unless_interrupted(judge: "Callable[[], Judgement | None]", interrupted: bool) -> "tuple[Judgement | None, bool]":
+    """Return the judgement, and True if Ctrl-C came instead, or had come before (`interrupted`)."""
+    if not interrupted:
         with suppress(KeyboardInterrupt):
-            return judging(), False
+            return judge(), False
     say("telltree: interrupted; how well the tree does is not known")
     return None, True
-
-
-def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
-    """The columns that the grammar leaves out, and why."""
-    return {} if classifier.grammar_ is None else classifier.grammar_.left_out
 
 
 def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, Any]:
@@ -199,6 +195,6 @@ def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, A
         "interrupted": classifier.interrupted_,
         "proved": proved(tree),
         "min_recall": [str(floor) for floor in tree.floors],
-        "left_out": _left_out(classifier),
+        "left_out": {} if classifier.grammar_ is None else classifier.grammar_.left_out,
         "rules": as_records(classifier.rules(style=style)),
     }

@@ -1,4 +1,4 @@
-"""telltree grammar: the language that fit would search, to edit and hand back."""
+"""telltree grammar: print the grammar that `telltree fit` would use, to edit and hand back."""
 
 from pathlib import Path
 from typing import Annotated
@@ -42,8 +42,8 @@ def grammar(
 
     check_output(output, force=force)
     panel, labels = read_sources(source, data)
-    made = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels, shapes=shapes)
-    say_left_out(made)
-    put(str(made).rstrip("\n"), output)
+    written = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels, shapes=shapes)
+    say_left_out(written)
+    put(str(written).rstrip("\n"), output)
     if output is not None:
         say(f"wrote {output}")

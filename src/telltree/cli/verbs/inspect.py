@@ -1,4 +1,4 @@
-"""telltree inspect: what is in the data, and a schema to edit."""
+"""telltree inspect: describe the data, and write a schema to edit."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,7 +43,7 @@ def inspect(
     else:
         from telltree.panel.dates import date_range
 
-        put(_told(found, date_range(panel)))
+        put(_text(found, date_range(panel)))
     if output is not None:
         put(panel.schema.to_toml(time_unit=panel.time_unit), output)
         say(f"wrote {output}")
@@ -58,7 +58,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
     from telltree.panel.usable import remedy
 
     left_out, missing = unusable(panel), panel.missing()
-    given_away = {} if labels is None else leaks(panel, labels)
+    leaking = {} if labels is None else leaks(panel, labels)
     columns = [
         {
             "name": column.name,
@@ -71,7 +71,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
             "values": _values(panel, column.name),
             "left_out": left_out.get(column.name),
             "bring_back": remedy(left_out[column.name]) if column.name in left_out else None,
-            "leak": given_away.get(column.name),
+            "leak": leaking.get(column.name),
         }
         for column in panel.schema.values()
     ]
@@ -92,7 +92,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
 
 
 def _values(panel: "Panel", name: str) -> Any:
-    """The range of a real column, the levels of a categorical one, None for a Boolean one."""
+    """Return the range of a real column, the levels of a categorical one, None for a Boolean one."""
     column = panel.schema[name]
     if column.type == "categorical":
         return list(column.levels)
@@ -102,7 +102,7 @@ def _values(panel: "Panel", name: str) -> Any:
     return None
 
 
-def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
+def _text(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     from telltree.panel.dates import duration_text
     from telltree.panel.labels import told_singles
     from telltree.panel.leaks import told_leaks
@@ -115,9 +115,9 @@ def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     length += counted(steps["longest"], "step")
     lines = [f"{counted(found['records'], 'record')} of {length}{', one every ' if pace else ''}{pace}"]
     if found["labels"] is not None:
-        told = [f"{_short(label)} ({n})" for label, n in list(found["labels"].items())[:_MOST_LABELS]]
+        counts = [f"{_short(label)} ({n})" for label, n in list(found["labels"].items())[:_MOST_LABELS]]
         more = f", and {len(found['labels']) - _MOST_LABELS} more" if len(found["labels"]) > _MOST_LABELS else ""
-        lines.append(f"labels: {', '.join(told)}{more}")
+        lines.append(f"labels: {', '.join(counts)}{more}")
     if dates is not None:
         lines.append(f"dates: {dates[0]} to {dates[1]}")
     phrases = any(c["phrase"] for c in found["columns"])
@@ -139,8 +139,8 @@ def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     left_out = {c["name"]: c["left_out"] for c in found["columns"] if c["left_out"]}
     leaking = {c["name"]: c["leak"] for c in found["columns"] if c["leak"]}
     singles = None if found["labels"] is None else told_singles(found["labels"].values())
-    warned = [f"warning: {told}" for told in (singles, told_leaks(leaking) if leaking else None) if told is not None]
-    notes = [*warned, *remedies(left_out), *(f"note: {note}" for note in found["notes"])]
+    warnings = [f"warning: {text}" for text in (singles, told_leaks(leaking) if leaking else None) if text is not None]
+    notes = [*warnings, *remedies(left_out), *(f"note: {note}" for note in found["notes"])]
     lines += ["", *notes] if notes else []
     return "\n".join(lines)
 
@@ -154,7 +154,7 @@ def _shown(values: Any) -> str:
 
 
 def _short(name: object) -> str:
-    """A name on one line, shortened if it is long."""
+    """Return a name on one line, shortened if it is long."""
     from telltree.text import clip
 
     return clip(one_line(str(name)))

@@ -1,4 +1,4 @@
-"""telltree report: what a model says about its data, as one HTML page."""
+"""telltree report: write one HTML page on a model and its data."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""telltree show: what a model says."""
+"""telltree show: print a model."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,20 +54,20 @@ def show(
     tree = load_model(model, functions_in(functions)).tree
     rules = rules_table(tree, style=style)
     if json:
-        put_json([row | _more(tree, number, style) for number, row in enumerate(as_records(rules), 1)])
+        put_json([row | _extra(tree, number, style) for number, row in enumerate(as_records(rules), 1)])
     elif formulas:
         put(f"{tree}\n\n{rules_text([replace(rule, title=clip(rule.title)) for rule in rules])}")
     else:
-        told = [_telling(rule, tree, style) for rule in rules]
-        categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
+        texts = [_category_text(rule, tree, style) for rule in rules]
+        categories = "\n\n".join(text.alone(whole=True) for text in texts) if whole else groups_text(texts)
         put(categories if english else f"{tree.outline(style=style)}\n\n{categories}", wrap=True)
-        # without the questions, what was unknown of them; floors explain the weights
+        # --english shows no questions, so it leaves out remarks on them, except on unknown answers and on weights
         for remark in (*doubts(tree), *tree.floors) if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
 
 
-def _more(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
-    """What is told of a category besides its row: the paper's form, what its sibling shares, and what sets it apart."""
+def _extra(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
+    """Return the sentence in the paper's form, the part that the sibling shares, and the part that sets it apart."""
     from telltree.explain.sentence import sentence
 
     _, branches = tree.leaves[number - 1]
