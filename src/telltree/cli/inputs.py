@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from telltree.tree.tree import Tree
 
 
-# ---- User functions, from a Python file that is run: only the command line may name it, never a model or configuration.
+# ---- User functions, from a Python file that is run. Only the command line may name it, no model or configuration.
 
 Functions = Annotated[
     Path | None,
@@ -97,7 +97,7 @@ _NOT_SCANNED = ("every", "how", "repeated", "wide")
 
 
 def read_sources(sources: list[str], options: DataOptions, like: "Schema | None" = None) -> "tuple[Panel, Any]":
-    """Return the panel, and the labels or None; columns that are categorical in `like`, a model's schema, are so here."""
+    """Return the panel, and the labels or None; columns that are categorical in the schema `like` are so here."""
     from telltree.panel import read, scan
 
     lists = {

@@ -58,7 +58,7 @@ def fail(message: str, code: int) -> NoReturn:
 
 
 def with_exit_codes(verb: Callable[..., None]) -> Callable[..., None]:
-    """Return the verb with errors as one line on stderr and an exit code, and warnings as lines; Ctrl-C ends with 130."""
+    """Return the verb with errors and warnings as lines on stderr, and an exit code for each kind of error."""
 
     @functools.wraps(verb)
     def run(*args: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Categories: the leaves of a tree as clusters of records, each with the sentence that selects it."""
+"""Categories: the leaves of a tree as clusters of records, each with a sentence that is true of exactly its records."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,10 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from telltree.engine import Answers, Formula
 from telltree.english.styles import Style, all_of, check_style, english
-from telltree.explain.category_text import CategoryText, Telling, groups_text
+from telltree.explain.category_text import CategoryText, Statement, groups_text
 from telltree.explain.headlines import APART
-from telltree.explain.occurrence import Occurrence, Occurs, Open, left_open_of, occurred_in_training, occurs_in
-from telltree.explain.sentence import sentence, signed
+from telltree.explain.occurrence import (
+    Occurrence,
+    OccurrenceOf,
+    UnknownCount,
+    leaf_unknowns,
+    occurrences_in,
+    training_occurrences,
+)
+from telltree.explain.sentence import claims_of, sentence
 from telltree.logic import Expression
 from telltree.logic.expression import conjunction
 from telltree.panel import Panel
@@ -25,55 +32,55 @@ from telltree.tree.tree import Branch, Tree
 
 @dataclass(frozen=True, eq=False)
 class Category:
-    """A leaf: which records come to it, and why.
+    """A leaf of the tree with the records that reach it, and sentences that describe them.
 
-    What is known of how sure its prediction is are attributes too; of classes, those of
-    `telltree.tree.class_target.ClassSureness`, such as `counts`, `share`, `interval`, `purity` and `lift`.
+    The attributes of `sureness` are its own too; for classes, those of `telltree.tree.class_target.ClassSureness`, such
+    as `counts`, `share`, `interval`, `purity` and `lift`.
     """
 
     number: int
-    """Of the leaf: from left to right, the true branch first, from 1."""
+    """The number of the leaf, from left to right, the true branch first, from 1."""
     summary: Summary
-    """What the leaf says of its training records."""
+    """The leaf's summary of its training records."""
     branches: tuple[Branch, ...]
-    """The formulas on the path from the root, and whether they are true."""
+    """The formulas on the path from the root, each with its truth value."""
     description: str
-    """The whole conjunction as text; "true" for a tree that is a single leaf."""
+    """The whole conjunction as a formula; "true" for a tree that is a single leaf."""
     english: str
-    """The same in English, without what follows from the rest: true of exactly the category's records, for any data."""
+    """The same in English, without implied parts: true of exactly the category's records, for any data."""
     short: str
-    """What tells its members from the other records at hand; for other records it may differ from `english`. The same
-    as `english` if nothing is much shorter.
+    """A sentence that tells its members from the other records at hand; for other records it may differ from `english`.
+    The same as `english` if nothing is much shorter.
     """
     headline: str | None
     """A short sentence, with the shares of members and of other records that it is true of; None if there is none, as
     in the paper's style.
     """
     shared: str
-    """What is true of this category and of its sibling, in English: all branches but the last."""
+    """All branches but the last in English: true of this category and of its sibling."""
     claim: Formula | None
-    """What the headline says; None if there is none."""
+    """The formula of the headline; None if there is none."""
     apart: str
-    """What sets it apart from its sibling, in English: the last branch."""
+    """The last branch in English: it sets the category apart from its sibling."""
     steps: tuple[str, ...]
     """Each branch by itself, in English."""
-    open: tuple[Open | None, ...]
-    """For each branch, of how many of the records that went this way it is unknown; None if of none it could be."""
+    open: tuple[UnknownCount | None, ...]
+    """For each branch, the number of records that took it with an unknown answer; None if none can be unknown."""
     unknown: int
-    """How many of its own records have an unknown answer on the way."""
+    """Number of its own records with an unknown answer on the path."""
     positions: NDArray[np.int64]
     """The positions of its records in the panel, in order."""
     members: NDArray[Any]
     """Their ids."""
     among: int
-    """How many records the panel has."""
+    """Number of records of the panel."""
     coverage: float
     """Their share of the panel's records."""
     sureness: Sureness
-    """How sure the prediction is, by the labels of the members among all records of the panel, if they were given."""
+    """Figures on how sure the prediction is, from the labels of members and of all records, if labels were given."""
     occurs: Mapping[str, Occurrence]
-    """In how many of its records the conditions of its sentences occur, by sentence: "whenever A, B" says nothing of
-    those in which A never holds.
+    """Number of its records in which the conditions of its sentences occur, by sentence: "whenever A, B" says nothing
+    of those in which A never holds.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -83,43 +90,41 @@ class Category:
 
     @property
     def label(self) -> Any:
-        """What the leaf predicts."""
+        """The prediction of the leaf."""
         return self.summary.predicted
 
     @property
     def title(self) -> str:
-        """What the category is called: its label, or "mixed: A or B" where its records are hardly more one than the
-        other.
-        """
+        """The name of the category: its label, or "mixed: A or B" if no class clearly prevails among its records."""
         return self.summary.title
 
     @property
     def formula(self) -> Expression | None:
         """The conjunction as one expression; None for a tree that is a single leaf."""
-        parts = signed(self.branches)
-        return all_of(parts) if parts else None
+        claims = claims_of(self.branches)
+        return all_of(claims) if claims else None
 
     def __str__(self) -> str:
-        """The category by itself, with its short description, or else the whole sentence, and its formula."""
-        return visible(self.told.alone())
+        """Return the category by itself: its short description, or else the whole sentence, and its formula."""
+        return visible(self.as_text.alone())
 
     @property
-    def told(self) -> Telling:
-        """The category in the form that text output uses."""
+    def as_text(self) -> CategoryText:
+        """The texts about the category, for printing it alone or in groups."""
         size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
         doubt = f"missing values leave answers open for {self.unknown:,} of them" if self.unknown else None
         figures = "; ".join(filter(None, [size, self.sureness.mixed, self.sureness.remark, doubt]))
-        claims = zip(self.steps, signed(self.branches), self.open, strict=True)
-        return Telling(
+        claims = zip(self.steps, claims_of(self.branches), self.open, strict=True)
+        return CategoryText(
             number=self.number,
             branches=self.branches,
             head=f"[{self.number}] {self.title}  ({figures})",
             headline=self.headline,
-            whole=CategoryText(self.english, self.description),
+            whole=Statement(self.english, self.description),
             short=None if self.short == self.english else self.short,
             among=f"on these {counted(self.among, 'record')}",
             steps=tuple(
-                CategoryText(step, str(claim), None if some is None else str(some)) for step, claim, some in claims
+                Statement(step, str(claim), None if count is None else str(count)) for step, claim, count in claims
             ),
             claim=self.claim,
             occurs=self.occurs,
@@ -127,7 +132,7 @@ class Category:
 
 
 class Categories(tuple[Category, ...]):
-    """The categories of some records, in order; printed in groups, with what several share once above them."""
+    """The categories of some records, in order; they print in groups, with shared claims once above each group."""
 
     __slots__ = ()
 
@@ -135,7 +140,7 @@ class Categories(tuple[Category, ...]):
         return visible(categories_text(self))
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same groups, with whole sentences and formulas folded away."""
+        """Return HTML for notebooks: the same groups, with whole sentences and formulas folded away."""
         from telltree.explain.notebook import categories_html
 
         return categories_html(self)
@@ -150,12 +155,12 @@ def categorize(
     style: Style = "plain",
     answers: Answers | None = None,
 ) -> Categories:
-    """The categories of a panel's records: one for each leaf, in order, empty ones too.
+    """Return the categories of a panel's records: one for each leaf, in order, empty ones too.
 
-    `y` are the records' labels, for how sure predictions are. `missing` names the columns of which English must allow
-    that values are missing: by default those that do miss values in this panel. `style` is that of `english`; what
-    describes records in few words, and how often conditions occur, is told in plain English alone. `answers` of the
-    records, as the tree reads them, need not be worked out again.
+    `y` are the records' labels, for figures on how sure predictions are. `missing` names the columns whose missing
+    values English must mention: by default those with missing values in this panel. `style` is that of `english`; only
+    plain English has headlines, short descriptions and the occurrence of conditions. `answers` are the records' answers
+    to formulas, if they were computed before.
     """
     check_style(style)
     labels = None if y is None else tree.target.read(y, panel)
@@ -163,96 +168,105 @@ def categorize(
     tree = tree.spoken_of(panel)
     answers = Answers(tree.aligned(panel)) if answers is None else answers
     clusters = tree.apply_truth(answers.truth([node.formula.expression for node in tree.nodes]))
-    unsure = missing_columns(tree, panel) if missing is None else missing
-    occurs = occurs_in(tree, clusters, answers, unsure, panel.step)
+    may_miss = missing_columns(tree, panel) if missing is None else missing
+    occurrence_of = occurrences_in(tree, clusters, answers, may_miss, panel.step)
     plain, nothing = style == "plain", [None] * len(tree.leaves)
-    headlines = headlines_of(tree, panel, clusters, unsure, answers, occurs=occurs) if plain else nothing
-    shorts = shorts_of(tree, panel, clusters, unsure, answers) if plain else nothing
-    doubts = left_open_of(tree, answers, unsure)
-    # siblings share most of it
-    said = cache(partial(sentence, schema=tree.schema, missing=unsure, style=style, step=panel.step))
+    headlines = _headlines(tree, panel, clusters, may_miss, answers, occurrence_of=occurrence_of) if plain else nothing
+    shorts = _short_descriptions(tree, panel, clusters, may_miss, answers) if plain else nothing
+    unknowns = leaf_unknowns(tree, answers, may_miss)
+    # cached, as siblings share all branches but one
+    in_english = cache(partial(sentence, schema=tree.schema, missing=may_miss, style=style, step=panel.step))
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         positions = np.flatnonzero(clusters == number)
         here = None if labels is None else labels[positions].summary()
         short = shorts[number - 1]
-        spoken = (branches, branches[:-1], *((b,) for b in branches)) if plain else ()
-        told = [(said(some), signed(some)) for some in spoken]
+        conjunctions = (branches, branches[:-1], *((b,) for b in branches)) if plain else ()
+        sentences = [(in_english(some), claims_of(some)) for some in conjunctions]
         if short is not None and leaf.short is not None:
-            told.append((short, [leaf.short.expression]))
+            sentences.append((short, [leaf.short.expression]))
         found.append(
             Category(
                 number=number,
                 summary=leaf.summary,
                 branches=branches,
-                description=conjunction(signed(branches)),
-                english=said(branches),
-                short=short or said(branches),
+                description=conjunction(claims_of(branches)),
+                english=in_english(branches),
+                short=short or in_english(branches),
                 headline=headlines[number - 1],
                 claim=None if headlines[number - 1] is None or leaf.headline is None else leaf.headline.formula,
-                shared=said(branches[:-1]),
-                apart=said(branches[-1:]),
-                steps=tuple(said((branch,)) for branch in branches),
-                open=doubts[number - 1].branches,
-                unknown=int(doubts[number - 1].unknown.sum()),
+                shared=in_english(branches[:-1]),
+                apart=in_english(branches[-1:]),
+                steps=tuple(in_english((branch,)) for branch in branches),
+                open=unknowns[number - 1].branches,
+                unknown=int(unknowns[number - 1].unknown.sum()),
                 positions=positions,
                 members=panel.ids[positions],
                 among=len(panel),
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
                 sureness=leaf.summary.sureness(here, everyone, weighted=tree.weighted),
-                occurs={text: often for text, claims in told if (often := occurs(claims, number)) is not None},
+                occurs={
+                    text: occurrence
+                    for text, claims in sentences
+                    if (occurrence := occurrence_of(claims, number)) is not None
+                },
             )
         )
     return Categories(found)
 
 
 def categories_text(categories: Iterable[Category]) -> str:
-    """The categories as blocks of text: what some share above them, and for each what sets it apart."""
-    return groups_text(category.told for category in categories)
+    """Return the categories as blocks of text: shared claims above several, and for each what sets it apart."""
+    return groups_text(category.as_text for category in categories)
 
 
 def missing_columns(tree: Tree, panel: Panel) -> frozenset[str]:
-    """The columns of the tree with missing or infinite values in the panel."""
-    asked = [node.formula for node in tree.nodes]
-    told = [leaf.headline.formula for leaf, _ in tree.leaves if leaf.headline is not None]
+    """Return the columns of the tree that have missing or infinite values in the panel."""
+    questions = [node.formula for node in tree.nodes]
+    headlines = [leaf.headline.formula for leaf, _ in tree.leaves if leaf.headline is not None]
     return may_be_missing(
-        panel.select(dict.fromkeys(name for f in (*asked, *told) for name in f.expression.attributes()))
+        panel.select(dict.fromkeys(name for f in (*questions, *headlines) for name in f.expression.attributes()))
     )
 
 
-# ---- Short descriptions and headlines in words, with the records they are true of.
+# ---- Headlines and short descriptions in words.
 
 
 def headline_text(tree: Tree, number: int) -> str | None:
-    """The headline of a leaf, with the shares of its training records and of others that it is true of.
+    """Return the headline of a leaf, with the shares of its training records and of others that it is true of.
 
-    None if it has none, or if its condition has not been counted: it may be true because that never occurs.
+    None if it has none, or if the occurrence of its condition is unknown: it may be true because that never occurs.
     """
     leaf, _ = tree.leaves[number - 1]
     if leaf.headline is None:
         return None
     headline, claim = leaf.headline, leaf.headline.formula.expression
-    occurrence = occurred_in_training(tree)([claim], number)
+    occurrence = training_occurrences(tree)([claim], number)
     if occurrence is None:
         return None
     reach = _reach(leaf.support - headline.missed, leaf.support, headline.others, headline.elsewhere)
-    return f"{tree.says(claim)} ({'; '.join(filter(None, [reach, occurrence.told()]))})"
+    return f"{tree.says(claim)} ({'; '.join(filter(None, [reach, occurrence.text()]))})"
 
 
-def headlines_of(
-    tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str], answers: Answers, *, occurs: Occurs
+def _headlines(
+    tree: Tree,
+    panel: Panel,
+    clusters: NDArray[np.int64],
+    missing: Container[str],
+    answers: Answers,
+    *,
+    occurrence_of: OccurrenceOf,
 ) -> list[str | None]:
-    """The headline of each leaf, in order, with its reach among the records of a panel; None where there is none.
+    """Return the headline of each leaf, in order, with its reach among the records of a panel; None if there is none.
 
-    A headline that is true of less than half of the leaf's records in this panel is none here, nor is one whose
-    condition occurs in less than half of them. `missing` names the columns that may miss values in the panel; `answers`
-    are those of its records.
+    A headline is left out if it is true of less than half of the leaf's records in this panel, or if its condition
+    occurs in less than half of them.
     """
-    shown = [leaf.headline for leaf, _ in tree.leaves]
-    formulas = [headline.formula.expression for headline in shown if headline is not None]
+    candidates = [leaf.headline for leaf, _ in tree.leaves]
+    formulas = [headline.formula.expression for headline in candidates if headline is not None]
     truth = iter(answers.truth(formulas))
     found: list[str | None] = []
-    for number, headline in enumerate(shown, 1):
+    for number, headline in enumerate(candidates, 1):
         if headline is None:
             found.append(None)
             continue
@@ -260,18 +274,18 @@ def headlines_of(
         inside, members, others, elsewhere = (
             int(np.count_nonzero(w)) for w in (holds & here, here, holds & ~here, ~here)
         )
-        occurrence = occurs([headline.formula.expression], number)
-        if occurrence is None or min((inside, *occurrence.times)) < APART * members:
+        occurrence = occurrence_of([headline.formula.expression], number)
+        if occurrence is None or min((inside, *occurrence.counts)) < APART * members:
             found.append(None)
             continue
-        said = english(headline.formula, tree.schema, missing, step=panel.step)
+        text = english(headline.formula, tree.schema, missing, step=panel.step)
         reach = _reach(inside, members, others, elsewhere)
-        found.append(f"{said} ({'; '.join(filter(None, [reach, occurrence.told()]))})")
+        found.append(f"{text} ({'; '.join(filter(None, [reach, occurrence.text()]))})")
     return found
 
 
 def _reach(inside: int, members: int, others: int, elsewhere: int) -> str:
-    """How many records a headline is true of: `all of its members, 1 % of the others`."""
+    """Return the shares of records that a headline is true of: `all of its members, 1 % of the others`."""
     own = f"{_share(inside, members)} of its members" if members else "no members here"
     return f"{own}, {_share(others, elsewhere)} of the others" if elsewhere else own
 
@@ -280,20 +294,16 @@ def _share(some: int, whole: int) -> str:
     return "none" if not some else "all" if some == whole else percent(some / whole, 0)
 
 
-def shorts_of(
+def _short_descriptions(
     tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str], answers: Answers
 ) -> list[str | None]:
-    """The short description of each leaf, in order, if it is true of its records of this panel and of no others here.
-
-    None where it is not, or where there is none. `missing` names the columns that may miss values in the panel;
-    `answers` are those of its records.
-    """
-    shown = [leaf.short for leaf, _ in tree.leaves]
-    formulas = [short.expression for short in shown if short is not None]
+    """Return the short description of each leaf, in order; None unless it is true of exactly its records here."""
+    candidates = [leaf.short for leaf, _ in tree.leaves]
+    formulas = [short.expression for short in candidates if short is not None]
     truth = iter(answers.truth(formulas))
     return [
         english(short, tree.schema, missing, step=panel.step)
         if short is not None and np.array_equal(next(truth), clusters == number)
         else None
-        for number, short in enumerate(shown, 1)
+        for number, short in enumerate(candidates, 1)
     ]

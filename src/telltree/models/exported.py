@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from telltree.english.styles import Style, check_style
 from telltree.errors import SettingsError
-from telltree.explain.sentence import signed
+from telltree.explain.sentence import claims_of
 from telltree.logic import Attribute, Expression, Level, Type, UserFunction
 from telltree.panel import Schema
 from telltree.tree.tree import Branch, Leaf, Tree
@@ -65,7 +65,7 @@ class Chosen(NamedTuple):
     @property
     def formulas(self) -> list[Expression]:
         """What is true of its records: formulas of the tree, or their negations."""
-        return signed(self.branches)
+        return claims_of(self.branches)
 
 
 @dataclass(frozen=True)

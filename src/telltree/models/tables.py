@@ -9,9 +9,9 @@ from typing import Any
 
 from telltree.explain import RuleRow, rules_table
 from telltree.explain.category_text import grouped
-from telltree.explain.occurrence import occurred_in_training
+from telltree.explain.occurrence import training_occurrences
 from telltree.explain.rules import NOTHING, cells
-from telltree.explain.sentence import sentence, signed
+from telltree.explain.sentence import claims_of, sentence
 from telltree.logic import Expression
 from telltree.logic.expression import conjunction
 from telltree.models.exported import Chosen, Exported
@@ -112,14 +112,14 @@ def _alone(row: RuleRow, one: Chosen, exported: Exported) -> str:
 def _shared(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[str, ...]:
     """What two siblings share; so many cells between their numbers and the formula are empty."""
     above = yes.branches[:-1]
-    told = _plain(conjunction(signed(above))), _plain(_told(above, exported))
+    told = _plain(conjunction(claims_of(above))), _plain(_told(above, exported))
     return (f"{yes.number} and {no.number}", "both", *[""] * empty, *told, "")
 
 
 def _noted(said: str, claims: Sequence[Expression], one: Chosen, exported: Exported) -> str:
     """A sentence that says some claims, with how often its conditions occur where that is not in every record."""
-    occurrence = occurred_in_training(exported.tree)(claims, one.number) if exported.style == "plain" else None
-    return said if occurrence is None else said + occurrence.beside()
+    occurrence = training_occurrences(exported.tree)(claims, one.number) if exported.style == "plain" else None
+    return said if occurrence is None else said + occurrence.note()
 
 
 def _told(branches: Sequence[Branch], exported: Exported) -> str:

@@ -19,7 +19,7 @@ from telltree.explain import Category, rules_table
 from telltree.explain.categories import missing_columns
 from telltree.explain.category_text import grouped
 from telltree.explain.occurrence import Occurrence
-from telltree.explain.sentence import sentence, signed
+from telltree.explain.sentence import claims_of, sentence
 from telltree.files import would_replace, write_whole
 from telltree.logic.expression import conjunction
 from telltree.panel import Panel
@@ -110,8 +110,8 @@ def _mixed(category: Category) -> tuple[int, ...]:
 def _lead(category: Category, *, beside: bool) -> str | None:
     """The headline of a card; None if it is another of its sentences, or is one with other digits."""
     shown = [category.apart] if beside else [category.english, category.short, category.apart]
-    told = category.told.without_what_is_shared if beside else category.told
-    headline = told.without_repeats(*shown).headline
+    told = category.as_text.without_shared_headline if beside else category.as_text
+    headline = told.without_repeated_headline(*shown).headline
     return None if headline is None or any(map(told.is_headline, shown)) else words(headline)
 
 
@@ -119,12 +119,12 @@ def _note(said: str, *categories: Category) -> str | None:
     """What stands behind a sentence: the figures of the headline if it is that, or else how often its conditions occur
     among the members of categories; None where that is in all.
     """
-    if len(categories) == 1 and categories[0].told.is_headline(said):
+    if len(categories) == 1 and categories[0].as_text.is_headline(said):
         return str(categories[0].headline).removeprefix(said)
     found = [category.occurs[said] for category in categories if said in category.occurs]
     if len(found) < len(categories):
         return None
-    return reduce(Occurrence.__add__, found).beside("its" if len(categories) == 1 else "their") or None
+    return reduce(Occurrence.__add__, found).note("its" if len(categories) == 1 else "their") or None
 
 
 def _shared(category: Category, sibling: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
@@ -152,7 +152,7 @@ def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: C
     return {
         "english": words(english),
         "paper": words(sentence(branches, subject.schema, missing, style="paper")),
-        "formula": words(conjunction(signed(branches))),
+        "formula": words(conjunction(claims_of(branches))),
     }
 
 

@@ -20,7 +20,7 @@ from telltree.english.styles import check_style
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Robustness, Style, english, sentence, shown
 from telltree.explain.evidence import compares_counts, count_text, counted_conditions
-from telltree.explain.sentence import signed
+from telltree.explain.sentence import claims_of
 from telltree.grammar.resolve import attribute
 from telltree.logic import Attribute, Expression, Number, Type, operator_named
 from telltree.logic.expression import conjunction, rounded
@@ -139,13 +139,13 @@ class FormulaVoice(NamedTuple):
 
     def branch(self, branch: Branch) -> str:
         """A branch as a formula that is true; negated where the node's formula is false."""
-        return self.formula(signed([branch])[0])
+        return self.formula(claims_of([branch])[0])
 
     def path(self, branches: Sequence[Branch]) -> str:
         """All branches of a path, without those that follow from the rest."""
         told = [self._rounded(branch) for branch in shown(branches)]
         if self.text == "formula":
-            return conjunction(signed(told))
+            return conjunction(claims_of(told))
         return with_small_pictures(sentence(told, self.schema, self.missing, style=self.style, step=self.step))
 
     def _rounded(self, branch: Branch) -> Branch:

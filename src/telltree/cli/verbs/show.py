@@ -9,11 +9,13 @@ from telltree.cli.options import InStyle, Json, Model
 from telltree.cli.output import put, put_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from telltree.english.styles import Style
     from telltree.explain import RuleRow
-    from telltree.explain.category_text import Telling
+    from telltree.explain.category_text import CategoryText
     from telltree.explain.occurrence import Occurrence
-    from telltree.tree.tree import Tree
+    from telltree.tree.tree import Branch, Tree
 
 
 def show(
@@ -78,44 +80,40 @@ def _extra(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
     }
 
 
-def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
-    from telltree.explain.category_text import CategoryText, Telling
-    from telltree.explain.occurrence import open_in_training
+def _category_text(rule: "RuleRow", tree: "Tree", style: "Style") -> "CategoryText":
+    from telltree.explain.category_text import CategoryText, Statement
+    from telltree.explain.occurrence import training_unknowns
     from telltree.explain.sentence import sentence
     from telltree.text import counted
 
     leaf, branches = tree.leaves[rule.cluster - 1]
-    whole, *steps = (
-        CategoryText(
-            sentence(some, tree.schema, tree.missing, style=style, step=tree.step),
-            doubt=None if doubt is None else str(doubt),
-        )
-        for some, doubt in (
-            (branches, None),
-            *zip(((branch,) for branch in branches), open_in_training(branches, tree.missing), strict=True),
-        )
-    )
-    return Telling(
+
+    def statement(branches: "Sequence[Branch]", doubt: object = None) -> Statement:
+        english = sentence(branches, tree.schema, tree.missing, style=style, step=tree.step)
+        return Statement(english, doubt=None if doubt is None else str(doubt))
+
+    doubts = training_unknowns(branches, tree.missing)
+    return CategoryText(
         number=rule.cluster,
         branches=branches,
         head=f"[{rule.cluster}] {rule.title}: {rule.figures}",
         headline=rule.headline,
-        whole=whole,
+        whole=statement(branches),
         short=None if rule.short == rule.english else rule.short,
         among=f"on the {counted(tree.records, 'training record')}",
-        steps=tuple(steps),
+        steps=tuple(statement([branch], doubt) for branch, doubt in zip(branches, doubts, strict=True)),
         claim=None if rule.headline is None or leaf.headline is None else leaf.headline.formula,
-        occurs=_occurs(rule, tree) if style == "plain" else {},
+        occurs=_occurrences(rule, tree) if style == "plain" else {},
     )
 
 
-def _occurs(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
-    """In how many training records of a category the conditions of its sentences occur."""
-    from telltree.explain.occurrence import occurred_in_training
-    from telltree.explain.sentence import signed
+def _occurrences(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
+    """Return the occurrence of the conditions of each of a category's sentences among its training records."""
+    from telltree.explain.occurrence import training_occurrences
+    from telltree.explain.sentence import claims_of
 
     leaf, branches = tree.leaves[rule.cluster - 1]
-    occurred, claims = occurred_in_training(tree), signed(branches)
-    told = [claims, *([claim] for claim in claims), *([] if leaf.short is None else [[leaf.short.expression]])]
-    known = ((tree.says(*some), occurred(some, rule.cluster)) for some in told)
-    return {text: found for text, found in known if found is not None}
+    occurrence_of, claims = training_occurrences(tree), claims_of(branches)
+    sentences = [claims, *([claim] for claim in claims), *([] if leaf.short is None else [[leaf.short.expression]])]
+    found = ((tree.says(*some), occurrence_of(some, rule.cluster)) for some in sentences)
+    return {text: occurrence for text, occurrence in found if occurrence is not None}
