@@ -93,12 +93,12 @@ def all_of(claims: Sequence[Expression]) -> Expression:
 
 
 def paper_english(e: Expression, schema: Schema, missing: Container[str] | None = None) -> str:
-    """What a formula says: "at some point, [advisory is active] and [[vertical rate] is less than 2]".
+    """Return a formula in the paper's form: "at some point, [advisory is active] and [[vertical rate] is less than 2]".
 
     A grammar rule's own sentence takes precedence over its operator's. Only for columns that may miss values
     (`missing`), a negated comparison gets "(or is missing)", and a negated Boolean column "(or it is missing)".
     """
-    return _Voice(schema, missing).says(e)
+    return _PaperEnglish(schema, missing).text(e)
 
 
 _TEMPORAL = (EVENTUALLY, GLOBALLY)
@@ -109,12 +109,12 @@ _OF_CATEGORIES = "{0} is {1}"
 
 
 @dataclass(frozen=True)
-class _Voice:
+class _PaperEnglish:
     schema: Schema
     missing: Container[str] | None
 
-    def says(self, e: Expression, unit: str | None = None) -> str:
-        """The sentence of an expression, without brackets around it; `unit` is for a constant."""
+    def text(self, e: Expression, unit: str | None = None) -> str:
+        """Return an expression without brackets around it; `unit` is for a constant."""
         if has_own_words(e):
             return self._own_words(e)
         match e.head:
@@ -130,16 +130,16 @@ class _Voice:
         return str(e)  # a hole or a random constant: a rule's template, not yet a formula
 
     def _own_words(self, e: Expression) -> str:
-        """The sentence of the rule that wrote the expression: literally, so without our units."""
+        """Return the sentence of the grammar rule of the expression, literally, so without units of the schema."""
         assert e.english is not None
-        renames = e.parts == (e,)  # the rule is a mere renaming: its user brackets the whole
+        renames = e.parts == (e,)  # the rule only renames, so brackets go around the whole
         follows = e.head in _TEMPORAL and e.parts == e.args
-        parts = [self.says(part) if renames or follows else self._operand(part) for part in e.parts]
+        parts = [self.text(part) if renames or follows else self._operand(part) for part in e.parts]
         return filled(e.english, parts)
 
     def _sentence(self, template: str, e: Expression) -> str:
         if e.head in _TEMPORAL:
-            return filled(template, [self.says(e.args[0])])
+            return filled(template, [self.text(e.args[0])])
         measured = e.head in COMPARISONS or e.head is DIFFERENCE
         unit = self._unit(e) if measured else None
         one = [isinstance(arg.head, Number) and arg.head.value == 1 for arg in e.args]
@@ -147,8 +147,8 @@ class _Voice:
         return filled(template, [self._operand(arg, unit) for arg in e.args])
 
     def _operand(self, e: Expression, unit: str | None = None) -> str:
-        said = self.says(e, unit)
-        return said if isinstance(e.head, Number | Level) else f"[{said}]"
+        text = self.text(e, unit)
+        return text if isinstance(e.head, Number | Level) else f"[{text}]"
 
     def _negation(self, e: Expression) -> str:
         if not has_own_words(e):
@@ -157,11 +157,14 @@ class _Voice:
             if e.head in _NEGATED:
                 return self._sentence(_NEGATED[e.head], e)
             if isinstance(e.head, Attribute) and self._may_miss(e):  # a missing value is not true, so its negation is
-                return f"not [{self.says(e)}] (or it is missing)"
-        return f"not [{self.says(e)}]"
+                return f"not [{self.text(e)}] (or it is missing)"
+        return f"not [{self.text(e)}]"
 
     def _negated_comparison(self, e: Expression) -> str:
-        """No comparison is true of a missing value, so its negation is: it says more than the opposite comparison."""
+        """Return a negated comparison.
+
+        It is the opposite comparison only if no value can be missing: all comparisons are false for missing values.
+        """
         assert isinstance(e.head, Operator)
         may_be_missing = any(self._may_miss(arg) for arg in e.args)
         if not may_be_missing and e.head in _OPPOSITE and not any(map(_takes_infinities_apart, e.args)):
@@ -177,7 +180,7 @@ class _Voice:
         return isinstance(e.head, UserFunction) or e.has_gaps or any(self._may_miss(arg) for arg in e.args)
 
     def _unit(self, e: Expression) -> str | None:
-        """The unit of constants that are compared with attributes or subtracted, if the attributes agree."""
+        """Return the unit for constants beside the operands of a comparison or difference, if the operands agree."""
         units = set().union(*(self._units(arg) for arg in e.args))
         return units.pop() if len(units) == 1 else None
 
@@ -200,7 +203,7 @@ def _template(e: Expression) -> str:
 
 
 def _takes_infinities_apart(e: Expression) -> bool:
-    """Whether the value may be missing though no column misses any: inf - inf is."""
+    """Return True if the value may be missing though no column misses any: inf - inf is."""
     constant = any(isinstance(operand.head, Number) for operand in e.operands)
     subtracts = isinstance(e.head, Operator) and e.head.traits.subtracts
     here = subtracts and e.type is Type.REAL_VECTOR and not constant

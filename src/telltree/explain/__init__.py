@@ -1,4 +1,4 @@
-"""Why, in words: English, questions, categories, the rule table, and the steps that decided."""
+"""Explanations of trees in words: categories, rules, the path of a record, and answers to questions about a panel."""
 
 from telltree.english.styles import Style, english
 from telltree.explain.ask import Answer, ClassAnswer, Verdict, ask
