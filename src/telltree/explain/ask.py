@@ -28,117 +28,8 @@ from telltree.panel.units import is_unit
 from telltree.proportions import wilson
 from telltree.text import counted, percent, times_all, visible
 
-# ---- Reading a question: a formula, or plain English, about the columns of a panel.
-
-_SIGNS = re.compile(r"[<>=≤≥∧∨¬⇒]|\w\(")
-"""Signs of formulas; people type comparisons in sentences too."""
-_FORMULA = re.compile(r"[∧∨¬⇒]|\w\(")
-"""Signs of formulas that sentences never have."""
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
-
-
-def read_question(
-    question: str | Formula, panel: Panel, functions: Sequence[UserFunction] = ()
-) -> tuple[Formula, Schema]:
-    """Return the formula of a question, and the panel's schema with the units that the question uses.
-
-    A text is parsed as a formula, or else as English, which may give a unit to a column without one: "below 2.8 bar".
-    If it is neither, a SpeechError or GrammarError describes the reading that was more likely meant.
-    """
-    if isinstance(question, Formula):
-        for name in question.expression.attributes():
-            require_known(name, panel.schema.names, "column")
-        return question, panel.schema
-    if not isinstance(question, str):
-        raise SettingsError(f"a question is a text or a Formula, got {question!r:.80}")
-    try:
-        return Formula.parse(question, panel.schema, functions=functions, step=panel.step), panel.schema
-    except GrammarError as error:
-        as_formula = error
-    try:
-        return _from_english(question, panel.schema, functions, panel.step)
-    except SpeechError as error:
-        raise _likelier(question, as_formula, error) from None
-
-
-def _from_english(
-    text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
-) -> tuple[Formula, Schema]:
-    def read(sentence: str) -> tuple[Formula, Schema]:
-        return _with_own_units(sentence, schema, functions, step)
-
-    try:
-        return read(text)
-    except SpeechError as error:
-        raise with_suggestion(error, text, read, vocabulary(schema, tuple(functions))) from None
-
-
-def _with_own_units(
-    text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
-) -> tuple[Formula, Schema]:
-    """Return the formula of a text, and the schema with the units that the text gives to columns without one."""
-
-    def reach(known: Schema) -> tuple[float, Expression | SpeechError]:
-        """Return the place up to which the text can be read, and the result."""
-        try:
-            return float("inf"), read_sentence(text, known, functions=functions, step=step, suggest=False)
-        except SpeechError as error:
-            return error.place or 0, error
-
-    far, found = reach(schema)
-    while isinstance(found, SpeechError):
-        attempts = ((known, *reach(known)) for known in _with_units(text, schema, found))
-        better = next((attempt for attempt in attempts if attempt[1] > far), None)
-        if better is None:
-            raise found
-        schema, far, found = better
-    return Formula(found), schema
-
-
-def _with_units(text: str, schema: Schema, error: SpeechError) -> Iterator[Schema]:
-    """Yield schemas that give a column its unit, one for each column without one, if the reader stopped at a unit."""
-    unit = _unit(text, error.place)
-    if unit is None:
-        return
-    for column in schema.values():
-        if column.type is ColumnType.REAL and column.unit is None and (column.words in text or column.name in text):
-            yield Schema(replace(other, unit=unit) if other is column else other for other in schema.values())
-
-
-def _unit(text: str, place: int | None) -> str | None:
-    """Return the unit at this place, behind a number or attached to one; None if it is no known unit.
-
-    If any word could be a unit, its meaning for the number would be lost: "50 thousand".
-    """
-    tokens = tokens_of(text)
-    for at, token in enumerate(tokens):
-        if token.place == place and token.kind is TokenKind.WORD:
-            number = numeral(tokens, at)
-            attached = "" if number is None else number.rest
-            before = [numeral(tokens, i) for i in range(max(at - 8, 0), at)]
-            behind = any(found and at - len(before) + i + found.length == at for i, found in enumerate(before))
-            word = (attached or (token.text if behind else "")).rstrip(".?")
-            known = is_unit(word) and stands_bare(word) and attached not in ("m", "K")  # "50m" may be 50 million
-            return word if known else None
-    return None
-
-
-def _likelier(text: str, formula: GrammarError, english: SpeechError) -> GrammarError | SpeechError:
-    """Return the error of the likelier reading: English if it got further, or if nothing looks like a formula."""
-    lines = text.split("\n")[: (formula.line or 1) - 1]
-    reached = sum(len(line) + 1 for line in lines) + (formula.column or 1)
-    error: GrammarError | SpeechError
-    if (english.place or 1) > reached or not _SIGNS.search(_QUOTED.sub("", text)):
-        error, cause = SpeechError(f"the question cannot be read as English: {english}"), vars(english)
-    else:
-        sentence = None if _FORMULA.search(text) else english.suggestion
-        remedy = "" if sentence is None else f"; try: {sentence}"
-        error, cause = GrammarError(f"the question cannot be read as a formula: {formula}{remedy}"), vars(formula)
-    vars(error).update(cause)  # the places
-    return error
-
-
-# ---- The answer for one record.
+_MEMBERS = 5  # members listed in a text
+_CLASSES = 12  # classes listed in a text
 
 
 @dataclass(frozen=True)
@@ -169,64 +60,6 @@ class Verdict:
         """Return the verdict for JSON."""
         decision = {**asdict(self.decision), "formula": str(self.decision.formula)}
         return {"record": self.record, **decision, "when": self.when, "values": list(self.values)}
-
-
-def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str], style: Style = "plain") -> Verdict:
-    """Return the verdict on a record, by its position; `missing` names the columns that may miss values."""
-    decision = path_step(formula, panel, record, missing=missing, style=style)
-    how = how_decided(formula, decision.holds)
-    all_alike = how.startswith("came nearest") and decision.unit is None  # all steps are equally near
-    when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(decision, panel, record)}"
-    names = dict.fromkeys(formula.expression.attributes())
-    values = tuple(_values(panel, names, record, decision.step))
-    return Verdict(panel.ids.tolist()[record], decision, when, values)
-
-
-def _moment(decision: PathStep, panel: Panel, record: int) -> str:
-    """Return the time or date of the decision, and its step."""
-    time = time_text(panel, record, decision.step)
-    if time is None:
-        return f"step {decision.step}"
-    return f"{time if panel.time_unit or decision.date else f't = {time}'} (step {decision.step})"
-
-
-def _margin(decision: PathStep) -> str:
-    """Return the margin in words, if it is a distance."""
-    if decision.unit is None:
-        return ""
-    if decision.unit == "steps":
-        return f", by a margin of {decision.distance[1:]}"  # without its sign
-    size = f"{abs(decision.robustness):.2g}"
-    return f", by a margin of {size} standard deviation{'' if size == '1' else 's'}"
-
-
-def _values(panel: Panel, names: dict[str, None], record: int, step: int) -> Iterator[str]:
-    """Yield the value of each column at a step, in words."""
-    words = vocabulary(panel.schema)
-    for name in names:
-        column, codes = panel.schema[name], panel.values(name, record)[step : step + 1]
-        value = decoded(column, codes)[0]
-        if column.type is ColumnType.BOOLEAN and value is not None:
-            yield str(words.clause(column, bool(value)) or f"it is false that {words.noun(column)}")
-        elif is_clause(column):
-            yield f"it is unknown whether {words.noun(column)}"
-        else:
-            unseen = column.type is ColumnType.CATEGORICAL and codes[0] == UNSEEN
-            yield f"{words.noun(column)} is {'none of its categories' if unseen else _value(column, value)}"
-
-
-def _value(column: Column, value: Any) -> str:
-    if value is None or (column.type is ColumnType.REAL and math.isnan(value)):
-        return "missing"
-    if column.type is ColumnType.REAL:
-        return f"{number_text(float(value))} {column.unit}" if column.unit else number_text(float(value))
-    return bare_or_quoted(value, numbers=True)
-
-
-# ---- The answer for all records.
-
-_MEMBERS = 5  # members listed in a text
-_CLASSES = 12  # classes listed in a text
 
 
 @dataclass(frozen=True)
@@ -476,3 +309,168 @@ def _shares(share: float, low: float, high: float) -> str:
 def _percent(share: float) -> str:
     """Return a share as text, with an extra digit near 0 and 100 %."""
     return percent(share, 0 if 0.01 <= share <= 0.99 else 1)
+
+
+# ---- The answer for one record.
+
+
+def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str], style: Style = "plain") -> Verdict:
+    """Return the verdict on a record, by its position; `missing` names the columns that may miss values."""
+    decision = path_step(formula, panel, record, missing=missing, style=style)
+    how = how_decided(formula, decision.holds)
+    all_alike = how.startswith("came nearest") and decision.unit is None  # all steps are equally near
+    when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(decision, panel, record)}"
+    names = dict.fromkeys(formula.expression.attributes())
+    values = tuple(_values(panel, names, record, decision.step))
+    return Verdict(panel.ids.tolist()[record], decision, when, values)
+
+
+def _moment(decision: PathStep, panel: Panel, record: int) -> str:
+    """Return the time or date of the decision, and its step."""
+    time = time_text(panel, record, decision.step)
+    if time is None:
+        return f"step {decision.step}"
+    return f"{time if panel.time_unit or decision.date else f't = {time}'} (step {decision.step})"
+
+
+def _margin(decision: PathStep) -> str:
+    """Return the margin in words, if it is a distance."""
+    if decision.unit is None:
+        return ""
+    if decision.unit == "steps":
+        return f", by a margin of {decision.distance[1:]}"  # without its sign
+    size = f"{abs(decision.robustness):.2g}"
+    return f", by a margin of {size} standard deviation{'' if size == '1' else 's'}"
+
+
+def _values(panel: Panel, names: dict[str, None], record: int, step: int) -> Iterator[str]:
+    """Yield the value of each column at a step, in words."""
+    words = vocabulary(panel.schema)
+    for name in names:
+        column, codes = panel.schema[name], panel.values(name, record)[step : step + 1]
+        value = decoded(column, codes)[0]
+        if column.type is ColumnType.BOOLEAN and value is not None:
+            yield str(words.clause(column, bool(value)) or f"it is false that {words.noun(column)}")
+        elif is_clause(column):
+            yield f"it is unknown whether {words.noun(column)}"
+        else:
+            unseen = column.type is ColumnType.CATEGORICAL and codes[0] == UNSEEN
+            yield f"{words.noun(column)} is {'none of its categories' if unseen else _value(column, value)}"
+
+
+def _value(column: Column, value: Any) -> str:
+    if value is None or (column.type is ColumnType.REAL and math.isnan(value)):
+        return "missing"
+    if column.type is ColumnType.REAL:
+        return f"{number_text(float(value))} {column.unit}" if column.unit else number_text(float(value))
+    return bare_or_quoted(value, numbers=True)
+
+
+# ---- Reading a question: a formula, or plain English, about the columns of a panel.
+
+_SIGNS = re.compile(r"[<>=≤≥∧∨¬⇒]|\w\(")
+"""Signs of formulas; people type comparisons in sentences too."""
+_FORMULA = re.compile(r"[∧∨¬⇒]|\w\(")
+"""Signs of formulas that sentences never have."""
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
+
+
+def read_question(
+    question: str | Formula, panel: Panel, functions: Sequence[UserFunction] = ()
+) -> tuple[Formula, Schema]:
+    """Return the formula of a question, and the panel's schema with the units that the question uses.
+
+    A text is parsed as a formula, or else as English, which may give a unit to a column without one: "below 2.8 bar".
+    If it is neither, a SpeechError or GrammarError describes the reading that was more likely meant.
+    """
+    if isinstance(question, Formula):
+        for name in question.expression.attributes():
+            require_known(name, panel.schema.names, "column")
+        return question, panel.schema
+    if not isinstance(question, str):
+        raise SettingsError(f"a question is a text or a Formula, got {question!r:.80}")
+    try:
+        return Formula.parse(question, panel.schema, functions=functions, step=panel.step), panel.schema
+    except GrammarError as error:
+        as_formula = error
+    try:
+        return _from_english(question, panel.schema, functions, panel.step)
+    except SpeechError as error:
+        raise _likelier(question, as_formula, error) from None
+
+
+def _from_english(
+    text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
+) -> tuple[Formula, Schema]:
+    def read(sentence: str) -> tuple[Formula, Schema]:
+        return _with_own_units(sentence, schema, functions, step)
+
+    try:
+        return read(text)
+    except SpeechError as error:
+        raise with_suggestion(error, text, read, vocabulary(schema, tuple(functions))) from None
+
+
+def _with_own_units(
+    text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
+) -> tuple[Formula, Schema]:
+    """Return the formula of a text, and the schema with the units that the text gives to columns without one."""
+
+    def reach(known: Schema) -> tuple[float, Expression | SpeechError]:
+        """Return the place up to which the text can be read, and the result."""
+        try:
+            return float("inf"), read_sentence(text, known, functions=functions, step=step, suggest=False)
+        except SpeechError as error:
+            return error.place or 0, error
+
+    far, found = reach(schema)
+    while isinstance(found, SpeechError):
+        attempts = ((known, *reach(known)) for known in _with_units(text, schema, found))
+        better = next((attempt for attempt in attempts if attempt[1] > far), None)
+        if better is None:
+            raise found
+        schema, far, found = better
+    return Formula(found), schema
+
+
+def _with_units(text: str, schema: Schema, error: SpeechError) -> Iterator[Schema]:
+    """Yield schemas that give a column its unit, one for each column without one, if the reader stopped at a unit."""
+    unit = _unit(text, error.place)
+    if unit is None:
+        return
+    for column in schema.values():
+        if column.type is ColumnType.REAL and column.unit is None and (column.words in text or column.name in text):
+            yield Schema(replace(other, unit=unit) if other is column else other for other in schema.values())
+
+
+def _unit(text: str, place: int | None) -> str | None:
+    """Return the unit at this place, behind a number or attached to one; None if it is no known unit.
+
+    If any word could be a unit, its meaning for the number would be lost: "50 thousand".
+    """
+    tokens = tokens_of(text)
+    for at, token in enumerate(tokens):
+        if token.place == place and token.kind is TokenKind.WORD:
+            number = numeral(tokens, at)
+            attached = "" if number is None else number.rest
+            before = [numeral(tokens, i) for i in range(max(at - 8, 0), at)]
+            behind = any(found and at - len(before) + i + found.length == at for i, found in enumerate(before))
+            word = (attached or (token.text if behind else "")).rstrip(".?")
+            known = is_unit(word) and stands_bare(word) and attached not in ("m", "K")  # "50m" may be 50 million
+            return word if known else None
+    return None
+
+
+def _likelier(text: str, formula: GrammarError, english: SpeechError) -> GrammarError | SpeechError:
+    """Return the error of the likelier reading: English if it got further, or if nothing looks like a formula."""
+    lines = text.split("\n")[: (formula.line or 1) - 1]
+    reached = sum(len(line) + 1 for line in lines) + (formula.column or 1)
+    error: GrammarError | SpeechError
+    if (english.place or 1) > reached or not _SIGNS.search(_QUOTED.sub("", text)):
+        error, cause = SpeechError(f"the question cannot be read as English: {english}"), vars(english)
+    else:
+        sentence = None if _FORMULA.search(text) else english.suggestion
+        remedy = "" if sentence is None else f"; try: {sentence}"
+        error, cause = GrammarError(f"the question cannot be read as a formula: {formula}{remedy}"), vars(formula)
+    vars(error).update(cause)  # the places
+    return error
