@@ -157,12 +157,12 @@ def _check_folder(folder: Path) -> None:
 
 def _draw(found: "Experiment", folder: Path, data: Path | None, records: int, *, whole: bool) -> None:
     from telltree.experiments import acasx_study, auslan_study
-    from telltree.experiments.pictures import (
+    from telltree.experiments.figures import (
+        categorize_collisions,
+        categorize_nmacs,
         draw_acasx,
         draw_auslan,
         draw_encounters,
-        sort_collisions,
-        tell_stories,
         whole_records,
     )
     from telltree.experiments.studies import simulated
@@ -170,13 +170,13 @@ def _draw(found: "Experiment", folder: Path, data: Path | None, records: int, *,
     if found.name == "auslan":
         paths = draw_auslan(found, folder, auslan_study(data))
     elif found.name == "acasx":
-        collisions = sort_collisions(acasx_study(data, whole=whole), seed=found.seed)
+        collisions = categorize_collisions(acasx_study(data, whole=whole), seed=found.seed)
         say(str(collisions))
         paths = draw_acasx(folder, collisions, whole_records(data))
     else:
-        stories = tell_stories(simulated(records), seed=found.seed)
-        say(str(stories))
-        paths = draw_encounters(folder, stories)
+        nmacs = categorize_nmacs(simulated(records), seed=found.seed)
+        say(str(nmacs))
+        paths = draw_encounters(folder, nmacs)
     for path in paths:
         say(f"wrote {path}")
 
