@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from tests.support.effort import few_fast
 from tests.support.examples import records
 from tests.support.model_mutants import mutant
 from tests.support.programs import telltree
@@ -525,7 +526,7 @@ def test_newer_files_ask_for_a_newer_telltree(content, tmp_path):
         loaded(content.replace(b'"version": 1', b'"version": 2'), tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", few_fast(range(20), 4))
 def test_mutants_give_a_forest_or_our_error(seed, content, panel, tmp_path):
     rng = random.Random(seed)
     for _ in range(20):

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
 from tests.support.class_trees import class_leaf, class_tree
+from tests.support.effort import examples
 from tests.support.strategies import FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula
@@ -185,7 +186,7 @@ def draw_tree(rng, draw, schema, depth):
     return node(text, true, false, schema)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32))
 def test_clusters_partition_the_records_as_described(seed):
     rng = random.Random(seed)
