@@ -18,7 +18,7 @@ from telltree.english import repeats
 from telltree.errors import DataError
 from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import categories, categories_text, categorize, outline, rules_table, rules_text, sentence
-from telltree.explain.categories import grouped, groups_text
+from telltree.explain.category_text import grouped, groups_text
 from telltree.models.export import export_model
 from telltree.panel import Column, Panel, Schema
 from telltree.search import MonteCarlo

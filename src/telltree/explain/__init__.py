@@ -6,7 +6,7 @@ from telltree.explain.categories import Categories, Category, categories_text, c
 from telltree.explain.evidence import Moments, PathStep, Robustness, decisive_step, decisive_steps, path_of, path_step
 from telltree.explain.outline import outline
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
-from telltree.explain.sentence import plain, sentence
+from telltree.explain.sentence import plain, redundant, sentence, shown
 
 __all__ = [
     "Answer",
