@@ -187,7 +187,7 @@ def test_times_without_a_unit():
 
 def test_a_record_of_which_it_is_true():
     found = ask(PUMPS, QUESTION).explain(0)
-    assert (found.record, found.turn.holds, found.turn.step, found.turn.time) == ("a", True, 2, 4.0)
+    assert (found.record, found.decision.holds, found.decision.step, found.decision.time) == ("a", True, 2, 4.0)
     assert str(found) == "true of record a\n  first held at 4 s (step 2): pressure is 2 bar, the valve is open"
     near = ask(PUMPS, "at some point pressure is below 2.1 bar").explain(0)
     assert str(near).splitlines()[0] == "true of record a, by a margin of 0.13 standard deviations"
@@ -195,10 +195,10 @@ def test_a_record_of_which_it_is_true():
 
 def test_a_record_of_which_it_is_not_true():
     found = ask(PUMPS, "at some point pressure is above 3.5 bar").explain(1)
-    assert not found.turn.holds
-    assert found.turn.robustness < 0
+    assert not found.decision.holds
+    assert found.decision.robustness < 0
     assert str(found) == (
-        f"not true of record b, by a margin of {-found.turn.robustness:.2g} standard deviations\n"
+        f"not true of record b, by a margin of {-found.decision.robustness:.2g} standard deviations\n"
         "  instead, pressure is never above 3.5 bar\n"
         "  came nearest at 0 s (step 0): pressure is 2.9 bar"
     )
@@ -206,7 +206,7 @@ def test_a_record_of_which_it_is_not_true():
 
 def test_a_gap_that_decides_is_at_no_distance():
     found = ask(PUMPS, "pressure is always below 9 bar").explain(1)
-    assert found.turn.unit is None
+    assert found.decision.unit is None
     assert str(found) == (
         "not true of record b\n"
         "  instead, at some point pressure is at least 9 bar or missing\n"
@@ -440,7 +440,7 @@ def test_answers_are_those_of_a_plain_loop(seed):
             assert row.among is row.lift is None
     for i in range(len(case.records)):
         verdict = answer.explain(i)
-        assert verdict.turn.holds == (i in steps)
+        assert verdict.decision.holds == (i in steps)
         assert len(verdict.values) == len(set(answer.formula.expression.attributes()))
     json.dumps(answer.to_dict(), allow_nan=False)
 

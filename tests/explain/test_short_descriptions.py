@@ -94,7 +94,7 @@ def test_a_description_that_is_false_of_other_records_is_not_told_of_them():
 
 def test_a_category_alone_says_of_which_records_its_description_is_exact():
     tree = with_headlines(asked("F(a > 1)", "F(b > 2.5)"), PANEL)
-    told = replace(categorize(tree, PANEL)[1].told, headline=None)
+    told = replace(categorize(tree, PANEL)[1].as_text, headline=None)
     assert "    on these 4 records: at some point b is above 2.5\n" in told.alone()
     assert "exactly" not in told.alone()
     assert "    exactly: a is always at most 1, and at some point b is above 2.5\n" in told.alone(whole=True)

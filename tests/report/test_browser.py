@@ -15,7 +15,7 @@ from tests.support.report_cases import HARD, HOSTILE, grown, small, uneven_times
 
 from telltree import Formula, Panel
 from telltree.explain import categorize
-from telltree.explain.categories import signed
+from telltree.explain.sentence import claims_of
 from telltree.report import write_report
 from telltree.tree import Node
 from telltree.tree.pruning_path import PruningPath, TreeScore
@@ -198,7 +198,7 @@ def test_a_headline_that_is_what_sets_a_category_apart_is_told_once(driver, fold
     def headed(node):
         if isinstance(node, Node):
             return replace(node, true=headed(node.true), false=headed(node.false))
-        last = Formula(signed(next(branches))[-1])
+        last = Formula(claims_of(next(branches))[-1])
         return replace(node, headline=Headline(last if own else other, 0, 1))
 
     tree = replace(tree, root=headed(tree.root))

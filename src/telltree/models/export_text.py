@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from telltree.explain import RuleRow, rules_table
-from telltree.explain.categories import grouped, occurred_in_training, sentence, signed
+from telltree.explain.category_text import grouped
+from telltree.explain.occurrence import training_occurrences
 from telltree.explain.rules import NOTHING, cells
+from telltree.explain.sentence import claims_of, sentence
 from telltree.logic import Expression, Level
 from telltree.logic.expression import conjunction
 from telltree.logic.operators import AND, Form, Operator
@@ -112,7 +114,7 @@ def json_rules(exported: Exported) -> str:
             "english": row.english,
             "short": row.short,
             "headline": row.headline,
-            **row.sureness.exported(),
+            **row.certainty.exported(),
             "title": row.title,
             "occurs": row.occurs,
         }
@@ -137,7 +139,7 @@ def csv_table(exported: Exported) -> str:
 
 def _cells(row: RuleRow) -> dict[str, Any]:
     """Return the cells of a line by column; lists are left out."""
-    values = {name: value for name, value in row.sureness.exported().items() if not isinstance(value, list)}
+    values = {name: value for name, value in row.certainty.exported().items() if not isinstance(value, list)}
     sure = {name: str(value).lower() if isinstance(value, bool) else value for name, value in values.items()}
     texts = {"formula": row.formula, "english": row.english, "short": row.short, "headline": row.headline}
     return {"category": row.cluster, "label": row.label, **sure, **texts, "title": row.title, "occurs": row.occurs}
@@ -187,14 +189,14 @@ def _description(row: RuleRow, one: Chosen, exported: Exported) -> str:
 def _common_line(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[str, ...]:
     """Return the line for the conditions of two siblings; `empty` cells precede the formula."""
     above = yes.branches[:-1]
-    values = _plain(conjunction(signed(above))), _plain(_sentence(above, exported))
+    values = _plain(conjunction(claims_of(above))), _plain(_sentence(above, exported))
     return (f"{yes.number} and {no.number}", "both", *[""] * empty, *values, "")
 
 
 def _with_occurrence(text: str, claims: Sequence[Expression], one: Chosen, exported: Exported) -> str:
     """Append to a sentence how often its conditions occur, unless they occur in every record."""
-    occurrence = occurred_in_training(exported.tree)(claims, one.number) if exported.style == "plain" else None
-    return text if occurrence is None else text + occurrence.beside()
+    occurrence = training_occurrences(exported.tree)(claims, one.number) if exported.style == "plain" else None
+    return text if occurrence is None else text + occurrence.note()
 
 
 def _sentence(branches: Sequence[Branch], exported: Exported) -> str:

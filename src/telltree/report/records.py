@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.explain.english import count_text
-from telltree.explain.evidence import Evidence, distance_text, why_unknown_at
+from telltree.explain.evidence import Evidence, count_text, distance_text, why_unknown_at
 from telltree.panel import ColumnType, Panel, unusable
 from telltree.report.examples import Members, drawn
 from telltree.report.subject import StepwiseOperand, Subject, moment, number, stepwise_operands, words

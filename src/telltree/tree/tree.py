@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from telltree.engine import CompiledFormulas, Formula, truth_of
 from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
-from telltree.logic.operators import AND
 from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import unchanging
 from telltree.panel.input_options import AS_USUAL, ReadArguments
@@ -452,11 +451,17 @@ class Tree:
 
     def sentence(self, *claims: Expression) -> str:
         """Return the plain English for the conjunction of these formulas; "every record" for none."""
-        return self._english(claims, self.missing) if claims else "every record"
+        if not claims:
+            return "every record"
+        from telltree.english.styles import all_of, english  # prediction needs no English
+
+        return english(all_of(claims), self.schema, self.missing, step=self.step)
 
     def question(self, node: Node) -> str:
         """Return the question of a node, in plain English without a question mark."""
-        return self._english([node.shown.expression], self.missed_by(node))
+        from telltree.english.styles import english  # prediction needs no English
+
+        return english(node.shown, self.schema, self.missed_by(node), step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
@@ -468,19 +473,9 @@ class Tree:
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """Return the conditions under which the sentence for these claims applies to a record."""
-        from telltree.english import conditions, term_of  # prediction needs no English
+        from telltree.english.styles import conditions_of  # prediction needs no English
 
-        if not claims:
-            return ()
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        term = term_of(whole, self.missing, static=self.static)
-        return conditions(term, self.schema, step=self.step, missing=self.missing)
-
-    def _english(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
-        from telltree.english import say, term_of  # prediction needs no English
-
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
+        return conditions_of(claims, self.schema, self.missing, self.step)
 
     def __str__(self) -> str:
         def question_lines(node: Node) -> list[str]:
