@@ -190,7 +190,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         """Learn a forest. Ctrl-C ends learning early and keeps the trees that are finished.
 
         groups: one for each record; a tree learns from all records of a group or from none, so that related records do
-        not flatter its out-of-bag predictions.
+            not flatter its out-of-bag predictions.
         client: a Dask client, on whose workers the trees grow. The forest is the same.
         """
         check_forest(self.get_params(deep=False))

@@ -72,8 +72,7 @@ class Optimum:
     leaves: the number of leaves of the proved tree; a pruned one has fewer.
     compared: the number of splits of a node that were compared to cover all trees.
     left_out: the number of questions of a node that were left out with all trees below them, because they would cost
-    more
-        even if every leaf had one class.
+        more even if every leaf had one class.
     cost: the cost of the tree, leaves and questions together.
     greedy: the cost of the tree that was grown one question at a time.
     told_in: the unit of costs, in words.
