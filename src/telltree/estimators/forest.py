@@ -221,8 +221,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def asked(self, *, style: Style = "plain") -> Asked:
-        """Return the questions of the trees and how often they occur; print it, or use its `questions` and
-        `conditions`.
+        """Return the questions of the trees and how often they occur, for printing and as lists.
 
         `style="paper"` words them in the paper's form.
         """
@@ -321,8 +320,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             stop(results)
 
     def _results(self, setup: ForestSetup, client: Any) -> Generator[tuple[int, ForestTree]]:
-        """Yield the trees as they are finished, with their numbers: from this process, from others, or from a
-        cluster."""
+        """Yield the trees with their numbers as they are finished: here, in other processes, or on a cluster."""
         if client is not None:
             with Cluster(client) as cluster:
                 tasks = _tasks(self.n_estimators, cluster.workers)

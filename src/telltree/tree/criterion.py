@@ -239,10 +239,10 @@ class MDL:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def price_for(self, records: int) -> float:
-        """Return the price in a tree of this many records: full from 400 on, below that in proportion to the square
-        root.
+        """Return the price in a tree of this many records.
 
-        With few records, missing a branch costs more than following chance once.
+        It is full from 400 records on, and below that in proportion to the square root. With few records, missing a
+        branch costs more than following chance once.
         """
         return self.price * min(1.0, max(_LEAST, math.sqrt(records / _MANY)))
 

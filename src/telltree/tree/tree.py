@@ -365,8 +365,7 @@ class Tree:
         return np.array(found).T
 
     def unknown(self, panel: Panel) -> NDArray[np.bool_]:
-        """Return True where a record passes a node and its answer there is unknown: records × nodes, as `passes` has
-        them.
+        """Return True where a record passes a node at which its answer is unknown: records × nodes, as in `passes`.
 
         Nothing is unknown where an atom on a missing value is false.
         """
