@@ -16,7 +16,7 @@ import telltree
 from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.english import quotations, say, term_of
 from telltree.english.normal_form import same
-from telltree.english.possible import Possible
+from telltree.english.terms import Domains
 from telltree.errors import SpeechError
 from telltree.explain import english, outline
 from telltree.grammar import Grammar
@@ -358,7 +358,7 @@ def test_a_grammars_own_words_go_before_those_for_time(text, words):
     assert say(term, SCHEMA, step=HOURS, missing=()) == words
     meant = quotations(term, SCHEMA, step=HOURS, missing=())
     found = Formula.from_english(words, SCHEMA, step=HOURS, quotations=meant)
-    assert same(term_of(found.expression, ()), term, Possible(()))
+    assert same(term_of(found.expression, ()), term, Domains(()))
 
 
 @pytest.mark.parametrize(

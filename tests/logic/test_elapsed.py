@@ -11,7 +11,7 @@ from tests.support.class_trees import class_leaf, class_tree
 
 import telltree
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
-from telltree.engine.formulas import signals_of
+from telltree.engine.formula_evaluator import signals_of
 from telltree.errors import DataError, GrammarError, SettingsError
 from telltree.estimators import TemporalFeatures
 from telltree.explain import decisive_step, english, outline

@@ -23,8 +23,8 @@ from telltree.explain import as_records, categorize, outline, rules_table, rules
 from telltree.explain.headlines import with_headlines
 from telltree.explain.notebook import tree_html
 from telltree.models import Model, load_model
-from telltree.models.encode import encode
 from telltree.models.export import TARGETS, export_model
+from telltree.models.write_model import encode
 from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html, write_report
 from telltree.search import MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, Node, Tree, TreeSettings, grow

@@ -45,9 +45,8 @@ from telltree.grammar.default_language import MANY_SHAPES, SHAPES
 from telltree.grammar.generic_language import PAPER
 from telltree.logic import UserFunction
 from telltree.panel import Panel, unusable
-from telltree.panel.leaks import warn_of_leaks
+from telltree.panel.column_checks import may_be_missing, warn_of_leaks
 from telltree.panel.schema import listed
-from telltree.panel.usable import may_be_missing
 from telltree.scale.checkpoint import description_of
 from telltree.scale.out_of_core import local_backend
 from telltree.scale.run_context import RunContext, run_context
@@ -358,7 +357,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to one JSON file that holds no code; `telltree.load(path)` reads it."""
-        from telltree.models.encode import save_model
+        from telltree.models.write_model import save_model
 
         self._fitted()
         save_model(self.model(), path, overwrite=overwrite)

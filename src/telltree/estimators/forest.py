@@ -27,11 +27,10 @@ from telltree.estimators.inputs import (
 from telltree.estimators.parameters import check_forest, check_tree_of_forest, effective_parameters
 from telltree.estimators.scorecard import Scorecard
 from telltree.explain import Style
-from telltree.explain.asked import Asked, joint_schema
+from telltree.explain.common_splits import CommonSplits, joint_schema
 from telltree.grammar import Grammar
 from telltree.panel import Panel, Schema
-from telltree.panel.leaks import warn_of_leaks
-from telltree.panel.usable import may_be_missing, unchanging
+from telltree.panel.column_checks import may_be_missing, unchanging, warn_of_leaks
 from telltree.scale.dask import Cluster
 from telltree.scale.out_of_core import local_backend
 from telltree.scale.processes import finished, processes_for, stop
@@ -220,17 +219,17 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         found: Floats = np.mean([probabilities(tree, panel) for tree in self.trees_], axis=0)
         return found
 
-    def asked(self, *, style: Style = "plain") -> Asked:
+    def common_splits(self, *, style: Style = "plain") -> CommonSplits:
         """Return the questions of the trees and how often they occur, for printing and as lists.
 
         `style="paper"` words them in the paper's form.
         """
         check_is_fitted(self)
-        return Asked.by(self.trees_, style=style)
+        return CommonSplits.of(self.trees_, style=style)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted forest to one JSON file that holds no code; `telltree.load(path)` reads it."""
-        from telltree.models.encode import save_model
+        from telltree.models.write_model import save_model
 
         check_is_fitted(self)
         save_model(self.model(), path, overwrite=overwrite)

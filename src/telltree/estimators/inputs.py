@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_array
 
 from telltree.errors import DataError, SettingsError, warn
 from telltree.panel import ColumnType, Panel, Schema, check_labels
-from telltree.panel.arrays import is_frame, open_frame
-from telltree.panel.labels import told_singles
+from telltree.panel.frames import is_frame, open_frame
+from telltree.panel.labels import single_record_warning
 from telltree.text import counted
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 
@@ -52,7 +52,7 @@ def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) ->
     if not isinstance(X, Panel):
         refuse_long(X, panel, labels)
     classes, codes = np.unique(labels, return_inverse=True)
-    singles = told_singles(np.bincount(codes).tolist())
+    singles = single_record_warning(np.bincount(codes).tolist())
     if singles is not None:
         warn(singles)
     weights = record_weights(labels, sample_weight, class_weight)

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import accept_any_values, remember
 from telltree.panel import Panel
-from telltree.panel.arrays import CUBE_LAYOUTS, LIST_LAYOUTS, is_frame
+from telltree.panel.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
+from telltree.panel.frames import is_frame
 from telltree.panel.panel import Overrides, Repeated
 from telltree.text import counted
 

@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from telltree.engine import Formula, truth_of
-from telltree.engine.formula import check_clock
+from telltree.engine import CompiledFormulas, Formula, truth_of
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import accept_any_values, check_no_series, read_known, read_training, remember
 from telltree.explain import Robustness
@@ -99,7 +98,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         """Return the truth of each formula for each record, and then the robustness if asked for: records × columns."""
         check_is_fitted(self, "formulas_")
         panel = read_known(self, X, self.schema_).aligned(self.schema_)
-        check_clock((formula.expression for formula in self.formulas_), self.step_, panel)
+        CompiledFormulas([formula.expression for formula in self.formulas_], self.schema_).check_time(self.step_, panel)
         truth = _truth(self.formulas_, panel)
         if self.reference_ is None:
             return truth

@@ -7,15 +7,15 @@ from typing import Literal, NamedTuple
 from telltree.checks import require_whole
 from telltree.engine import Formula
 from telltree.engine.three_valued import settled
-from telltree.english import name_of
+from telltree.english import signal_name
+from telltree.english.styles import check_style
 from telltree.errors import SettingsError
-from telltree.explain import Category, Style, english, sentence, shown
-from telltree.explain.categories import signed
-from telltree.explain.english import check_style
+from telltree.explain import Category, Style, english, sentence
+from telltree.explain.sentence import claims_of, shown
 from telltree.logic import Expression
 from telltree.logic.expression import conjunction, rounded
 from telltree.panel import Panel, Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 from telltree.report.style import (
     with_small_pictures,
 )
@@ -47,13 +47,13 @@ class FormulaWording(NamedTuple):
 
     def branch(self, branch: Branch) -> str:
         """Return a branch as a formula that is true; negated where the node's formula is false."""
-        return self.formula(signed([branch])[0])
+        return self.formula(claims_of([branch])[0])
 
     def path(self, branches: Sequence[Branch]) -> str:
         """Return all branches of a path, without those that follow from the rest."""
         kept = [self._rounded(branch) for branch in shown(branches)]
         if self.text == "formula":
-            return conjunction(signed(kept))
+            return conjunction(claims_of(kept))
         return with_small_pictures(sentence(kept, self.schema, self.missing, style=self.style, step=self.step))
 
     def _rounded(self, branch: Branch) -> Branch:
@@ -74,7 +74,7 @@ class FormulaWording(NamedTuple):
         if pane.column is None:
             if self.text == "formula":
                 return self.formula(pane.signal)
-            return with_small_pictures(name_of(rounded(pane.signal, self.digits), self.schema, step=self.step))
+            return with_small_pictures(signal_name(rounded(pane.signal, self.digits), self.schema, step=self.step))
         column = self.schema[pane.column]
         name = column.name if self.text == "formula" else column.words
         return f"{name} ({column.unit})" if column.unit else name

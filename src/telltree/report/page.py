@@ -12,9 +12,9 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from telltree.checks import require_whole
+from telltree.english.styles import Style, check_style
 from telltree.errors import SettingsError
-from telltree.explain.categories import sentence
-from telltree.explain.english import Style, check_style
+from telltree.explain.sentence import sentence
 from telltree.files import would_replace, write_whole
 from telltree.panel import Panel
 from telltree.panel.dates import FITTING, larger_units, longest

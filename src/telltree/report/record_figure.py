@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from telltree.errors import DataError
 from telltree.explain import Robustness, Style
-from telltree.explain.english import compares_counts, count_text, counted_conditions
+from telltree.explain.evidence import compares_counts, count_text, counted_conditions
 from telltree.grammar.resolve import attribute
 from telltree.logic import Expression, Type
 from telltree.logic.operators import COUNT, DISTANCE, Operator

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.explain.english import count_text
-from telltree.explain.evidence import Evidence, distance_text, why_unknown_at
+from telltree.explain.evidence import Evidence, count_text, distance_text, why_unknown_at
 from telltree.panel import ColumnType, Panel, unusable
-from telltree.panel.dates import date_text
 from telltree.report.examples import Members, drawn
 from telltree.report.subject import StepwiseOperand, Subject, moment, number, stepwise_operands, words
 from telltree.report.traces import band, clock, lines, reduced_levels
@@ -189,7 +187,7 @@ def paths_of(subject: Subject, records: Iterable[int]) -> dict[int, DecisionPath
 
 
 def _when(panel: Panel, record: int, step: int) -> dict[str, Any]:
-    times, date = panel.times(record), date_text(panel, record, step)
+    times, date = panel.times(record), panel.date_text(record, step)
     entry = {"time": None if times is None else moment(float(times[step]))}
     return entry if date is None else {**entry, "date": date}
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from telltree.engine import Answers
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Robustness, categorize
-from telltree.explain.english import compares_counts, counted_conditions, timeless
-from telltree.explain.evidence import Evidence
+from telltree.explain.evidence import Evidence, compares_counts, counted_conditions, timeless
 from telltree.logic import Expression
 from telltree.logic.operators import AND, IMPLIES, NOT, OR
 from telltree.panel import Column, Panel, Schema

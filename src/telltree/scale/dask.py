@@ -15,7 +15,7 @@ from telltree.errors import ClusterError, DataError, SettingsError, warn
 from telltree.extras import extras
 from telltree.grammar import Grammar
 from telltree.panel import Panel
-from telltree.panel.part import Part, part_of
+from telltree.panel.table_files import StoredRecords, stored_records
 from telltree.scale.out_of_core import local_backend
 from telltree.scale.shards import Message, NotOpenError, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 
@@ -233,10 +233,10 @@ class _WorkerShards(ShardPlaces):
                 self._sending = True
             return self._begun(shard, worker, *self._beginning(shard, worker))
 
-    def _part(self, shard: int) -> Part | None:
+    def _part(self, shard: int) -> StoredRecords | None:
         """Return the part of files that the worker reads by itself; None if the records must be sent."""
         low, high = self.bounds[shard : shard + 2].tolist()
-        return None if self._sending else part_of(self._panel[low:high])
+        return None if self._sending else stored_records(self._panel[low:high])
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,10 +261,10 @@ class RemoteShard(Shard):
         return found
 
 
-def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
+def _begin(records: Panel | StoredRecords, grammar: Grammar) -> RemoteShard:
     from distributed import get_worker
 
-    panel, worker = records.read() if isinstance(records, Part) else records, get_worker()
+    panel, worker = records.read() if isinstance(records, StoredRecords) else records, get_worker()
     limit = worker.memory_manager.memory_limit
     most = None if limit is None else int(limit * _MEMORY)
     return RemoteShard(local_backend(panel, grammar, worker.state.nthreads, most, firm=False, quiet=True))

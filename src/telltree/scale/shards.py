@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from telltree.engine.atoms import Atom
 from telltree.engine.evaluator import AnyEvaluator, Findings, Masks, OfFormulas, OfPopulations, joined
-from telltree.engine.formulas import graded_signals
+from telltree.engine.formula_evaluator import graded_signals
 from telltree.engine.machine import LANES, Tally
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.evaluator import OfFormulas, OfPopulations
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
 from telltree.grammar import Grammar

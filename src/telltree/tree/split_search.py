@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from telltree.engine import Formula
 from telltree.engine.evaluator import OfFormulas, OfPopulations
 from telltree.engine.three_valued import settled
-from telltree.english import question
+from telltree.english import simpler_side
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivation import Population
 from telltree.logic import Expression
 from telltree.logic.operators import AND, IMPLIES, NOT, OR
 from telltree.panel import Panel
-from telltree.panel.usable import may_be_missing, unchanging
+from telltree.panel.column_checks import may_be_missing, unchanging
 from telltree.search import Progress, Search, SearchResult
 from telltree.search.archive import Candidate
 from telltree.search.search import Objective, Remember
@@ -230,7 +230,7 @@ class SplitSearch:
             )
         if not self.settings.growth.simplify or _has_own_english(expression):
             return node if split.formula == found else replace(node, found=found)
-        better, negated = question(expression, self.missing, static=self.static)
+        better, negated = simpler_side(expression, self.missing, static=self.static)
         sides = (false, true) if negated else (true, false)
         formula = Formula(better)
         return replace(node, formula=formula, true=sides[0], false=sides[1], found=None if formula == found else found)
@@ -339,7 +339,7 @@ class SplitSearch:
         sides, the side of unknown answers depends on which side is called true.
         """
         stays = not self.settings.growth.simplify or _has_own_english(final)
-        better, negated = (final, False) if stays else question(final, frozenset(), static=self.static)
+        better, negated = (final, False) if stays else simpler_side(final, frozenset(), static=self.static)
         own, shown = formulas.routed([final, better])
         if not np.array_equal(own.truth ^ negated, shown.truth):
             better, negated, shown = final, False, own

@@ -12,7 +12,7 @@ from telltree.engine.trace import signals_of
 from telltree.logic import Expression, Type
 from telltree.logic.operators import COMPARISONS, Operator
 from telltree.panel import ColumnType, Panel, Schema
-from telltree.panel.usable import may_be_missing
+from telltree.panel.column_checks import may_be_missing
 from telltree.tree.target import Labels
 from telltree.tree.tree import Tree
 

@@ -2,23 +2,20 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine import Formula, truth_of
-from telltree.engine.formula import check_clock
+from telltree.engine import CompiledFormulas, Formula, truth_of
 from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
-from telltree.logic.operators import AND
 from telltree.panel import Panel, Schema
-from telltree.panel.how_read import AS_USUAL, HowRead
-from telltree.panel.panel import escaped
-from telltree.panel.usable import unchanging
+from telltree.panel.column_checks import unchanging
+from telltree.panel.input_options import AS_USUAL, ReadArguments
 from telltree.search.search import Proof
-from telltree.text import counted, percent, visible
+from telltree.text import counted, escaped, percent, visible
 from telltree.tree.target import Summary, Target
 
 # ---- Minimum recalls of classes, and their effects.
@@ -260,7 +257,7 @@ class Tree:
 
     Steps are worded as durations by it, and `elapsed()` means times in this unit, or else steps.
     """
-    how_read: HowRead = AS_USUAL
+    how_read: ReadArguments = AS_USUAL
     """The way in which the training records were read."""
     optimum: Optimum | None = None
     """The proof for the whole tree, if it was grown so that there is one."""
@@ -314,7 +311,11 @@ class Tree:
 
     def truth(self, panel: Panel) -> NDArray[np.bool_]:
         """Return the truth of every node's formula for every record: nodes × records."""
-        return truth_of([node.formula.expression for node in self.nodes], self.aligned(panel))
+        return self._compiled.truth(self.aligned(panel))
+
+    @cached_property
+    def _compiled(self) -> CompiledFormulas:
+        return CompiledFormulas([node.formula.expression for node in self.nodes], self.schema)
 
     def aligned(self, panel: Panel) -> Panel:
         """Return the records with the columns of the tree.
@@ -322,8 +323,8 @@ class Tree:
         DataError if it needs times that they do not have, or if its own records were resampled to steps of another
         length.
         """
-        self.how_read.check(self.step, panel)
-        check_clock((node.formula.expression for node in self.nodes), self.step, panel)
+        self.how_read.check(self.step, panel.step)
+        self._compiled.check_time(self.step, panel)
         return panel.aligned(self.schema) if self.nodes else panel
 
     def apply(self, panel: Panel) -> NDArray[np.int64]:
@@ -448,11 +449,17 @@ class Tree:
 
     def sentence(self, *claims: Expression) -> str:
         """Return the plain English for the conjunction of these formulas; "every record" for none."""
-        return self._english(claims, self.missing) if claims else "every record"
+        if not claims:
+            return "every record"
+        from telltree.english.styles import all_of, english  # prediction needs no English
+
+        return english(all_of(claims), self.schema, self.missing, step=self.step)
 
     def question(self, node: Node) -> str:
         """Return the question of a node, in plain English without a question mark."""
-        return self._english([node.shown.expression], self.missed_by(node))
+        from telltree.english.styles import english  # prediction needs no English
+
+        return english(node.shown, self.schema, self.missed_by(node), step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
@@ -464,19 +471,9 @@ class Tree:
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """Return the conditions under which the sentence for these claims applies to a record."""
-        from telltree.english import conditions, term_of  # prediction needs no English
+        from telltree.english.styles import conditions_of  # prediction needs no English
 
-        if not claims:
-            return ()
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        term = term_of(whole, self.missing, static=self.static)
-        return conditions(term, self.schema, step=self.step, missing=self.missing)
-
-    def _english(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
-        from telltree.english import say, term_of  # prediction needs no English
-
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
+        return conditions_of(claims, self.schema, self.missing, self.step)
 
     def __str__(self) -> str:
         def question_lines(node: Node) -> list[str]:
