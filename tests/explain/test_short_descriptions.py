@@ -71,8 +71,8 @@ def test_constants_have_few_digits():
 
 def test_words_of_a_grammar_are_left_alone():
     tree = asked("F(a > 1 and c > 1)", "F(b > 1)")
-    text_with_quotations = Formula(replace(tree.root.formula.expression, english="it is odd"))
-    assert short_formulas(replace(tree, root=replace(tree.root, formula=text_with_quotations)), PANEL) == [
+    with_phrase = Formula(replace(tree.root.formula.expression, english="it is odd"))
+    assert short_formulas(replace(tree, root=replace(tree.root, formula=with_phrase)), PANEL) == [
         None,
         None,
         None,

@@ -23,7 +23,7 @@ from telltree.english.terms import (
     has_own_words,
     joined,
 )
-from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
+from telltree.english.values import ORDERS, Interval, Names, Reals, Truths, Values
 from telltree.errors import GrammarError
 from telltree.logic import Attribute, Expression, Level, Number, Type
 from telltree.logic.operators import (
@@ -97,6 +97,11 @@ class OpaqueConversion:
 opaque = OpaqueConversion()
 
 
+def is_boolean(e: Expression) -> bool:
+    """Return True if an expression is true or false, rather than a number or a category."""
+    return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
+
+
 def opposite(e: Expression) -> Expression:
     """Negate an expression, or remove its negation."""
     return e.args[0] if e.head is NOT else Expression(NOT, (e,))
@@ -156,13 +161,6 @@ CONVERSIONS: Cells[_Conversion] = Cells(
 
 # ---- Formulas to terms: atoms, by the values of a signal that they allow.
 
-_ORDERS = {
-    "<": Orders(True, False, False, False),
-    "<=": Orders(True, True, False, False),
-    ">": Orders(False, False, True, False),
-    ">=": Orders(False, True, True, False),
-    "=": Orders(False, True, False, False),
-}
 _MISSING: dict[Type, Values] = {
     Type.REAL_VECTOR: Reals((), True),
     Type.CATEGORICAL_VECTOR: Names(frozenset(), False, True),
@@ -209,10 +207,10 @@ def comparison_literal(e: Expression) -> Literal:
         case Level(name=name):
             return ValueIn(left, Names(frozenset([name]), False, False))
     if left == right and left.type is Type.REAL_VECTOR:
-        return ValueIn(*_bare(left, Reals((Interval(),) if _ORDERS[relation].equal else (), False)))
+        return ValueIn(*_bare(left, Reals((Interval(),) if ORDERS[relation].equal else (), False)))
     if str(right) < str(left):
         left, right, relation = right, left, MIRRORED[relation]
-    return OrderIn(left, right, _ORDERS[relation])
+    return OrderIn(left, right, ORDERS[relation])
 
 
 def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
@@ -303,7 +301,7 @@ class _Writer:
         if self.witness is None:
             raise GrammarError(f"what is always {'true' if truth else 'false'} cannot be written without any column")
         about = self.witness
-        if about.type not in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
+        if not is_boolean(about):
             about = Expression(MISSING, (about,))
         return Expression(OR if truth else AND, (about, _not(about)))
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import product
 
-from telltree.english.conversion import direct_term, expression_of
+from telltree.english.conversion import direct_term, expression_of, is_boolean
 from telltree.english.implication import StepClaims, WorkBudget
 from telltree.english.terms import (
     FALSE,
@@ -135,7 +135,7 @@ def _unordered(term: Term, domains: Domains) -> Hashable:  # noqa: PLR0911  one 
 
 
 def _operand(e: Expression, domains: Domains) -> Hashable:
-    if e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
+    if is_boolean(e):
         return _key(direct_term(e, domains), domains)
     return (e.head, *(_operand(arg, domains) for arg in e.args))
 

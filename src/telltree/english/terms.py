@@ -6,7 +6,7 @@ later" and "from then on". A formula is true for a record if its term is true at
 """
 
 import math
-from collections.abc import Container, Hashable, Iterable
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -95,6 +95,16 @@ Literal: TypeAlias = ValueIn | OrderIn | CountIn | Opaque
 Term: TypeAlias = Literal | And | Or | Eventually | Globally
 
 TRUE, FALSE = And(()), Or(())
+
+
+def all_of(parts: Sequence[Term]) -> Term:
+    """Return the conjunction of parts as they are, or the only part."""
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def one_of(parts: Sequence[Term]) -> Term:
+    """Return the disjunction of parts as they are, or the only part."""
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
 
 # ---- Literals of all kinds as a subject and a set of values.

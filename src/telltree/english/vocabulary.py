@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from telltree.english.tokens import Token, TokenKind, bare_or_quoted, quoted, stands_bare
-from telltree.logic import UserFunction
+from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Column, ColumnType, Schema
 
 SHARED_VERBS = ("is", "are")
@@ -285,6 +285,18 @@ def _rephrased(schema: Schema, phrases: Mapping[str, str]) -> Schema:
     if not phrases:
         return schema
     return Schema(replace(c, phrase=phrases[c.name], negated=None) if c.name in phrases else c for c in schema.values())
+
+
+def attribute(column: Column) -> Expression:
+    """Return a column as an expression."""
+    return Expression(Attribute(column.name, _TYPES[column.type]))
+
+
+_TYPES = {
+    ColumnType.REAL: Type.REAL_VECTOR,
+    ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
+    ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
+}
 
 
 def static_columns(schema: Schema) -> frozenset[str]:

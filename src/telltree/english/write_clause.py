@@ -57,7 +57,7 @@ def amounts(values: Reals, unit: str) -> list[str]:
 
 def _between(interval: Interval, unit: str) -> str:
     low, high = number_words(interval.low), number_words(interval.high) + unit
-    match _bounded(interval):
+    match interval.bounded_below, interval.bounded_above:
         case (False, False):
             return "known"
         case (False, True):
@@ -82,7 +82,7 @@ def distance(values: Reals, unit: str) -> str | None:
     if len(values.intervals) != 1:
         return None
     (i,) = values.intervals
-    match _bounded(i):
+    match i.bounded_below, i.bounded_above:
         case (True, False) if i.low > 0:
             return f"{'at least' if i.with_low else 'more than'} {number_words(i.low)}{unit} above"
         case (False, True) if i.high < 0:
@@ -92,7 +92,7 @@ def distance(values: Reals, unit: str) -> str | None:
 
 def rise(intervals: tuple[Interval, ...], unit: str) -> str | None:
     """Write the amount of a rise, "by more than 3"; None unless the intervals are one lower bound of at least 0."""
-    if len(intervals) != 1 or _bounded(intervals[0]) != (True, False):
+    if len(intervals) != 1 or not intervals[0].bounded_below or intervals[0].bounded_above:
         return None
     edge, with_edge = intervals[0].low, intervals[0].with_low
     if edge == 0 and not with_edge:
@@ -102,18 +102,14 @@ def rise(intervals: tuple[Interval, ...], unit: str) -> str | None:
     return f"by {'at least' if with_edge else 'more than'} {number_words(edge)}{unit}"
 
 
-def _bounded(i: Interval) -> tuple[bool, bool]:
-    return i.low > -math.inf or not i.with_low, i.high < math.inf or not i.with_high
-
-
 def only_above(i: Interval) -> float | None:
     """Return the constant c if the interval is everything above c."""
-    return i.low if _bounded(i) == (True, False) and not i.with_low else None
+    return i.low if i.bounded_below and not i.bounded_above and not i.with_low else None
 
 
 def only_below(i: Interval) -> float | None:
     """Return the constant c if the interval is everything below c."""
-    return i.high if _bounded(i) == (False, True) and not i.with_high else None
+    return i.high if i.bounded_above and not i.bounded_below and not i.with_high else None
 
 
 def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], float] | None:
@@ -126,7 +122,7 @@ def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], floa
             if low == -high and with_low == with_high and 0 < high < math.inf:
                 return (True, with_low), high
         case (Interval(high=low, with_high=with_low), Interval(low=high, with_low=with_high)):
-            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
+            free = intervals[0].bounded_below or intervals[1].bounded_above
             if low == -high and with_low == with_high and 0 < high < math.inf and not free:
                 return (False, with_low), high
     return None
@@ -135,7 +131,7 @@ def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], floa
 def _point_left_out(intervals: tuple[Interval, ...]) -> float | None:
     match intervals:
         case (Interval(high=low), Interval(low=high)):
-            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
+            free = intervals[0].bounded_below or intervals[1].bounded_above
             return low if low == high and not free else None
     return None
 

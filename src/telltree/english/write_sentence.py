@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from telltree.english.conversion import direct_term, expression_of, literal_of
+from telltree.english.conversion import direct_term, expression_of, is_boolean, literal_of
 from telltree.english.normal_form import restricted, same
 from telltree.english.read_sentence import read_term
-from telltree.english.read_signal import attribute, is_truth
 from telltree.english.record_length import in_lengths
 from telltree.english.terms import (
     TRUE,
@@ -23,12 +22,14 @@ from telltree.english.terms import (
     OrderIn,
     Term,
     ValueIn,
+    all_of,
     has_own_words,
     of_clock,
+    one_of,
 )
 from telltree.english.tokens import OR_AT_THE_START, QUOTED, stands_bare
 from telltree.english.values import Truths
-from telltree.english.vocabulary import is_clause, static_columns, vocabulary
+from telltree.english.vocabulary import attribute, is_clause, static_columns, vocabulary
 from telltree.english.write_clause import (
     ClauseWriter,
     WeighedText,
@@ -125,7 +126,7 @@ def _text(
     called = writer.signals.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
     read = partial(_is_read_as, schema=schema, functions=functions, step=step, domains=writer.domains)
-    may_be_missing = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
+    may_be_missing = {words for words, e in meant.items() if is_boolean(e) and read(words, literal_of(e), ()) is False}
     for explicit, quote_all in ((True, True),) if may_be_missing else ((False, False), (True, False), (True, True)):
         writer = SentenceWriter(schema, functions, step, missing, quote_all=quote_all, explicit=explicit, called=called)
         sentences = writer.signals.sentences
@@ -309,11 +310,11 @@ class SentenceWriter:
         opening, scope, rest = found
         match term:
             case CountIn(times=times):
-                return opening + self._times(CountIn(_all(rest), times)) + self._moment(_all(rest))
+                return opening + self._times(CountIn(all_of(rest), times)) + self._moment(all_of(rest))
             case Eventually():
-                return opening + "at some point" + self._moment(_all(rest))
-        always = self._always(_some(rest), True)
-        given = tuple(_all([scope, condition]) for condition in always.conditions) or (scope,)
+                return opening + "at some point" + self._moment(all_of(rest))
+        always = self._always(one_of(rest), True)
+        given = tuple(all_of([scope, condition]) for condition in always.conditions) or (scope,)
         return replace(opening + always, conditions=given)
 
     def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
@@ -536,11 +537,11 @@ class SentenceWriter:
                 merged = self._alike([first, *rest], "and")
                 text = weighed("whenever", more) + (merged or alone(first, True, lone))
                 if rest and merged is None:
-                    text = _before_while(text) + weighed("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
-                whole = text.mark(",") + self._then(_some(then), is_open, lone)
+                    text = _before_while(text) + weighed("while", _NESTED_LIST) + self.item(all_of(rest), True, lone)
+                whole = text.mark(",") + self._then(one_of(then), is_open, lone)
                 simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
                 about = self._clauses.wording(then[0]) if simple and isinstance(then[0], ValueIn) else None
-                conditions = (_all([first, *rest]), *whole.conditions)
+                conditions = (all_of([first, *rest]), *whole.conditions)
                 yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
 
     def _given(self, term: Term, nested: bool, lone: bool) -> WeighedText:
@@ -601,7 +602,7 @@ def _at_one_point(term: Or) -> Term | None:
     if len(points) < 2:
         return None
     inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Or) else (point.part,))]
-    return _some([Eventually(Or(tuple(inside))), *(part for part in term.parts if part not in points)])
+    return one_of([Eventually(Or(tuple(inside))), *(part for part in term.parts if part not in points)])
 
 
 def _simpler(candidate: WeighedText) -> tuple[int, bool]:
@@ -616,11 +617,3 @@ def _looks_on(term: Term) -> bool:
 def _before_while(text: WeighedText) -> WeighedText:
     """Add a comma if a following "while" might seem to belong to the last item."""
     return text.mark(",") if ", or " in text.text or text.text.endswith(OR_AT_THE_START) else text
-
-
-def _all(parts: Sequence[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-
-def _some(parts: Sequence[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else Or(tuple(parts))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from telltree.english.conversion import is_boolean
 from telltree.english.operator_phrases import PHRASES, Opposite, Phrase, Span, pieces
 from telltree.english.terms import has_own_words
 from telltree.english.tokens import bare_or_quoted, number_words, quoted, shape_words
@@ -76,7 +77,7 @@ class SignalWriter:
                     words.append(piece)
                 case int():
                     operand = e.args[piece]
-                    words.append(self.write_condition(operand) if _is_truth(operand) else self.part(operand))
+                    words.append(self.write_condition(operand) if is_boolean(operand) else self.part(operand))
                 case Opposite():
                     words.append(self.write_condition(Expression(NOT, (e.args[piece.operand],))))
                 case Parameter():
@@ -109,7 +110,7 @@ class SignalWriter:
             return self.quotation(e)
         words = [call.before]
         for arg, piece in zip(e.args, call.pieces, strict=True):
-            words += [self.write_condition(arg) if _is_truth(arg) else self._operand(arg, None), piece]
+            words += [self.write_condition(arg) if is_boolean(arg) else self._operand(arg, None), piece]
         return " ".join(filter(None, words))
 
     def quotation(self, e: Expression) -> str:
@@ -138,7 +139,7 @@ class SignalWriter:
             return number_words(e.head.value)
         if isinstance(e.head, Level):
             return e.head.name
-        return self.write_condition(e) if _is_truth(e) else self.noun(e)
+        return self.write_condition(e) if is_boolean(e) else self.noun(e)
 
     def own_words(self, columns: Iterable[Expression]) -> tuple[tuple[str, str], ...]:
         """Return a grammar's phrases for columns with the columns' names: for each, the first that no other has."""
@@ -181,10 +182,6 @@ def _phrase_of(e: Expression) -> Phrase:
 
 
 _NO_PHRASE = Phrase("")
-
-
-def _is_truth(e: Expression) -> bool:
-    return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
 
 
 def filled(template: str, operands: list[str]) -> str:
