@@ -140,6 +140,8 @@ def _operand(e: Expression, domains: Domains) -> Hashable:
     return (e.head, *(_operand(arg, domains) for arg in e.args))
 
 
+# ---- Cost: how hard a term is to read, measured on its structure, independent of the wording.
+
 NEGATION, NESTED, FURTHER = 3, 2, 2
 
 
