@@ -185,7 +185,7 @@ def _always_cost(part: Term, opposite: bool, under: bool) -> int:
     an_or = And if opposite else Or
     ways = [_cost(part, opposite, under=under), NEGATION + _cost(part, not opposite, under=under)]
     if isinstance(part, an_or):
-        ways[1] -= 1  # "never" takes no "or"
+        ways[1] -= 1  # "never" needs no "or"
         own, other = ([_cost(p, o, True, under) for p in part.parts] for o in (opposite, not opposite))
         one_straight = max(0, min((mine - yours for mine, yours in zip(own, other, strict=True)), default=0))
         ways.append(sum(map(min, own, other)) + one_straight)
@@ -435,7 +435,7 @@ class _Simplifier:
                 return self.temporal.always(self.within(part, here.after()))
             case CountIn(part=part, times=times):
                 inside = self.within(part, here.everywhere())
-                counted = self.temporal.often(part if inside == TRUE else inside, times)  # "how many steps" says less
+                counted = self.temporal.often(part if inside == TRUE else inside, times)  # "how many steps" is vague
                 return self._literal(counted, here) if isinstance(counted, CountIn) else counted
             case ValueIn() | OrderIn() | Opaque():
                 return self._literal(term, here)

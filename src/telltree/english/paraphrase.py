@@ -202,7 +202,7 @@ class _Text:
             if self._lower(behind) not in _BEEN:
                 return
             self._put(behind, 1, _BEEN[self._lower(behind)])
-        elif self._lower(at + 1) != "both":  # of both, the verb has no s
+        elif self._lower(at + 1) != "both":  # "both" keeps the plural
             self._put(behind, 1, third_person(self.words[behind].token.text))
         if adverb == "ever" or (verb in ("is", "are", "was", "were") and adverb in _ADVERBS):
             self._put(at + 1 + subject, 1, "")
@@ -328,7 +328,7 @@ class _Text:
         return self.words[at].token.text if at < len(self.words) else ""
 
     def _sees(self, at: int, *ways: str) -> bool:
-        first = self._lower(at)  # which most of them do not begin with
+        first = self._lower(at)  # rules most of them out
         near = [way.split(" ") for way in ways if way.startswith(first)] if first else []
         return any(all(self._lower(at + i) == word for i, word in enumerate(way)) for way in near)
 

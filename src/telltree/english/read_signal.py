@@ -95,7 +95,7 @@ class SignalReader:
         left = list(ways)
         if not left:
             return None
-        user = self.cursor.entries()[0]  # a column whose words are more goes first
+        user = self.cursor.entries()[0]  # columns with more words take precedence
         left = [way for way in left if isinstance(way.pieces[0], str) and len(way.pieces[0].split()) >= user]
         operands: dict[int | Opposite, Expression] = {}
         values: dict[Parameter, Expression] = {}

@@ -357,7 +357,7 @@ def takes_article(column: Column) -> bool:
     label ("advisory 1", "pump B"), plurals, and phrases that begin with a capital letter, which may be names.
     """
     words = (column.phrase or "").split(" ")
-    named = column.phrase in (None, column.name) or column.type is ColumnType.BOOLEAN  # whose phrase is a sentence
+    named = column.phrase in (None, column.name) or column.type is ColumnType.BOOLEAN  # Boolean phrases are sentences
     if named or len(words) < 2 or not _WORD.fullmatch(words[0]):
         return False
     if words[0].lower() in _DETERMINED or words[0].istitle() or words[0].endswith(("'s", "’s", "s'", "s’")):

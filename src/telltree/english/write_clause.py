@@ -367,9 +367,8 @@ class ClauseWriter:
 
     def _is(self, signal: Expression, predicates: list[str], closed: bool, negations: int = 0) -> Wording:
         clause = Clause(self.signals.noun(signal), "is", self._one_of(predicates, closed))
-        negations += predicates[0].startswith("other than") + (
-            signal.head is CHANGE
-        )  # that it never is more reads better
+        negations += predicates[0].startswith("other than")
+        negations += signal.head is CHANGE  # "the change is never above 3" reads better
         return Wording(clause, negations, joined=len(predicates) > 1)
 
     def _one_of(self, predicates: list[str], closed: bool) -> str:
@@ -639,7 +638,7 @@ def listed(parts: Sequence[WeighedText], joint: str) -> WeighedText:
         return last
     text = reduce(lambda one, other: one.mark(",") + other, first)
     closed, bare = last.text.startswith(("either ", "both ", "all of ", "it is ")), QUOTED.sub("", last.text)
-    if joint == "and":  # a comma might seem to end the sentence, and nothing else could be meant
+    if joint == "and":  # a comma might seem to end the sentence, and the list is clear without it
         bare = bare.replace(OR_AT_THE_START, "")
     apart = any(map(is_list, first)) or " while " in bare or (" or " in bare and not closed)
     later = last.text.startswith(("then or later", "from then on"))

@@ -77,7 +77,7 @@ def signal_name(signal: Expression, schema: Schema, *, step: tuple[float | None,
     functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
     signals = SentenceWriter(schema, functions, step).signals
     unit, noun = signals.unit(signal), signals.noun(signal)
-    name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # a name, not in a sentence
+    name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # no article outside sentences
     return f"{name} ({unit})" if unit else name
 
 
@@ -233,14 +233,14 @@ class SentenceWriter:
         words = vocabulary(schema, tuple(functions), called)
         self.signals = SignalWriter(words, quote_all, self._operand, steps=self._steps, explicit=explicit)
         self._clauses = ClauseWriter(self.signals, explicit, self.domains)
-        self._wary = explicit
+        self._explicit = explicit
         self._known: dict[tuple[Term, bool, bool], WeighedText] = {}
 
     def text(self, term: Term) -> WeighedText:
         """Write a whole text about a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
-            return all_true(gathered(sentences if self._wary else with_shared_subjects(sentences)))
+            return all_true(gathered(sentences if self._explicit else with_shared_subjects(sentences)))
         if isinstance(term, Or) and len(term.parts) > 1:
             apart = one_true([self._sentence(part) for part in term.parts])
             return min(self._sentence(term), apart, key=_simpler)
@@ -270,7 +270,9 @@ class SentenceWriter:
             case Eventually(Globally(part)):
                 return weighed("at the last step,") + self._moment(part)
             case Eventually(part):
-                about = self._clauses.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._wary else None
+                about = (
+                    self._clauses.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._explicit else None
+                )
                 opening = weighed("at some point").mark("," * self._elsewhere(part))
                 return replace(opening + self._moment(part), about=about)
             case Globally(part):
@@ -285,7 +287,7 @@ class SentenceWriter:
     def _often(self, term: CountIn) -> WeighedText:
         """Write a count, after its clause if that takes fewer words, else before it."""
         part, behind = term.part, self._steps.behind(term.times)
-        if isinstance(part, ValueIn) and behind is not None and not self._wary:
+        if isinstance(part, ValueIn) and behind is not None and not self._explicit:
             wording = self._clauses.wording(part)
             if not wording.joined and not wording.negations and not self._elsewhere(part):
                 return self._literal(part, closed=False) + behind
@@ -395,14 +397,14 @@ class SentenceWriter:
         if merged is not None:
             return merged
         parts = [
-            self._literal(part, closed=self._wary) if isinstance(part, ValueIn) else item(part, nested, False)
+            self._literal(part, closed=self._explicit) if isinstance(part, ValueIn) else item(part, nested, False)
             for part in self._in_order(term.parts)
         ]
         return weighed("either", _NESTED_LIST) + listed(parts, "or")
 
     def _alike(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
         """Write one clause about several columns: "both x and y are below 5"; None if more than the column differs."""
-        if self._wary or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
+        if self._explicit or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
             return None
         wordings = [self._clauses.wording(part) for part in parts if isinstance(part, ValueIn) and self._named(part)]
         predicates = {wording.clause.predicate for wording in wordings if wording.mergeable}
@@ -497,7 +499,7 @@ class SentenceWriter:
 
     def _never_while(self, term: Term) -> WeighedText | None:
         """Write that parts are never true at once, with "never" in the first: "x is never above 3 while A"."""
-        if self._wary or not isinstance(term, And) or any(map(self._looks_away, term.parts)):
+        if self._explicit or not isinstance(term, And) or any(map(self._looks_away, term.parts)):
             return None
         here, *others = self._in_order(term.parts)
         adverb = self._adverb("never", here, lone=True) if isinstance(here, ValueIn | OrderIn | Opaque) else None
@@ -547,7 +549,7 @@ class SentenceWriter:
     def _given(self, term: Term, nested: bool, lone: bool) -> WeighedText:
         """Write the condition of "whenever", where a choice of literals needs no "either"."""
         whole = self._whole(term, nested, lone)
-        if self._wary or not isinstance(term, Or) or not all(isinstance(p, ValueIn | OrderIn) for p in term.parts):
+        if self._explicit or not isinstance(term, Or) or not all(isinstance(p, ValueIn | OrderIn) for p in term.parts):
             return whole
         parts = [self.item(part, nested, False).text for part in self._in_order(term.parts)]
         marked = any(_MARKED.search(part) for part in parts)

@@ -310,7 +310,7 @@ class _HeadlineChooser:
         separating = _separates(every.true, number, members, elsewhere)
         order = np.argsort(penalties, kind="stable").tolist()
         sayable = (i for i in order if separating[i] and self._may_have_few_words(every.parts[i]))
-        waiting: list[tuple[float, int, bytes, Headline]] = []  # those that are empty of some records
+        waiting: list[tuple[float, int, bytes, Headline]] = []  # headlines that are vacuous for some records
         for i in self._shortest_first(list(islice(sayable, _MOST_WORDED)), every):
             formula = self._in_few_words(every.parts[i], number)
             if formula is None:
