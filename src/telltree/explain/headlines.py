@@ -45,17 +45,12 @@ _DIGITS = (2, 3, 4)
 _WORTH_SAVING = 0.2  # share of the words; less is not worth a description that is exact only for training records
 
 
-def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
+def short_formulas(paths: DecisionPaths, training: TrainingRecords) -> list[Formula | None]:
     """Return, for each leaf in order, a formula with a fifth fewer words that is true for exactly its records.
 
     It is None if none was found, if a split is constant, if a formula on the path has a grammar's own phrase, which may
     mention every part, or if a split on the path is unknown for some of the leaf's records.
     """
-    return shortened(DecisionPaths(tree), TrainingRecords(tree, panel))
-
-
-def shortened(paths: DecisionPaths, training: TrainingRecords) -> list[Formula | None]:
-    """Return the `short_formulas` of a tree, given its paths and records."""
     work = _Shortening(paths, training)
     own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in paths.claims]
     unsure = [any(_is_unsure(branch) for branch in branches) for _, branches in paths.tree.leaves]
@@ -204,7 +199,7 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
         return tree
     paths, training = DecisionPaths(tree), TrainingRecords(tree, panel)
     found = _assigned(_HeadlineChooser(paths, training))
-    described = iter([(found.get(number), short) for number, short in enumerate(shortened(paths, training), 1)])
+    described = iter([(found.get(number), short) for number, short in enumerate(short_formulas(paths, training), 1)])
     occurring, numbers = _Occurring(paths, training), iter(range(len(tree.leaves)))
 
     def below(node: Node | Leaf) -> Node | Leaf:
