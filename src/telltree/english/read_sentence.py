@@ -335,7 +335,7 @@ class _Reader:
             return part
         if part.verbless and not self._terse:
             self._cursor.fail("'is' before what something is")
-        timeless = isinstance(part.literal, ValueIn | OrderIn) and self._domains.lasts(part.literal)
+        timeless = isinstance(part.literal, ValueIn | OrderIn) and self._domains.is_static(part.literal)
         if timeless and not nested and not part.adverb:
             return Eventually(part.literal)
         if part.adverb and nested:

@@ -7,7 +7,17 @@ from functools import reduce
 
 from telltree.english.conversion import direct_term
 from telltree.english.operator_phrases import EXTREMES, is_rise
-from telltree.english.terms import Domains, Opaque, OrderIn, Term, ValueIn, has_own_words, how_many, of_clock, of_length
+from telltree.english.terms import (
+    Domains,
+    Opaque,
+    OrderIn,
+    Term,
+    ValueIn,
+    allowed_counts,
+    has_own_phrase,
+    is_about_length,
+    is_about_position,
+)
 from telltree.english.tokens import (
     ALONE,
     OR_AT_THE_START,
@@ -253,7 +263,7 @@ class ClauseWriter:
             return self._is(signal, predicates, closed, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
         if self._speaks_of_time(literal):
-            words = self.positions.has if of_length(literal) else self.positions.passed
+            words = self.positions.has if is_about_length(literal) else self.positions.passed
             return Wording(Clause("", "", words(literal, closed)), joined=True)
         return (
             self._in_particular(signal, values)
@@ -263,7 +273,7 @@ class ClauseWriter:
 
     def _in_particular(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a clause that only this kind of signal has; None if it has none for these values."""
-        if has_own_words(signal):
+        if has_own_phrase(signal):
             return None
         if signal.head is DIFFERENCE:
             return self._moved(signal, values) or self._apart(signal, values)
@@ -290,7 +300,7 @@ class ClauseWriter:
         return PositionWriter(self.signals.steps)
 
     def _speaks_of_time(self, literal: ValueIn) -> bool:
-        return (of_clock(literal) or of_length(literal)) and not self.signals.quote_all
+        return (is_about_position(literal) or is_about_length(literal)) and not self.signals.quote_all
 
     def _changed(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a change as a comparison with the earlier value, or near the start with the first value."""
@@ -329,7 +339,7 @@ class ClauseWriter:
         if not values.intervals:
             return None
         value, event = signal.args
-        inside = replace(values, missing=values.missing and self.domains.misses(value))
+        inside = replace(values, missing=values.missing and self.domains.may_be_missing(value))
         clause = self.wording(ValueIn(value, inside), closed=True)
         if_any = " if there is one," * values.missing
         words = f"at the last step so far at which {self.signals.write_condition(event)},{if_any} {clause}"
@@ -446,7 +456,7 @@ class ClauseWriter:
     def _own(self, literal: Opaque, of_record: bool) -> Wording:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
-            counted = how_many(literal)
+            counted = allowed_counts(literal)
             if counted is not None and not self.signals.quote_all:
                 return self._stretches(
                     *counted, preferred=next(a.head.value for a in e.args if isinstance(a.head, Number))

@@ -23,8 +23,8 @@ from telltree.english.terms import (
     Term,
     ValueIn,
     all_of,
-    has_own_words,
-    of_clock,
+    has_own_phrase,
+    is_about_position,
     one_of,
 )
 from telltree.english.tokens import OR_AT_THE_START, QUOTED, stands_bare
@@ -120,7 +120,7 @@ def _text(
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = _wordable(term, step, missing)
     writer = SentenceWriter(schema, functions, step, missing)
-    if isinstance(term, Opaque) and term.holds and has_own_words(term.expression):
+    if isinstance(term, Opaque) and term.holds and has_own_phrase(term.expression):
         words = writer.signals.words(term.expression)
         return weighed(words), ((words, term.expression),)
     called = writer.signals.own_words(parts)
@@ -141,7 +141,7 @@ def _text(
         if e is None or inside in meant:
             may = quote_all and inside not in may_be_missing
         else:  # a rule's own words, and not a formula or a function's
-            may = has_own_words(e) and writer.signals.words(e) == inside and read(bare, term, others) is not False
+            may = has_own_phrase(e) and writer.signals.words(e) == inside and read(bare, term, others) is not False
         if may and stands_bare(inside) and read(bare, term, sentences.items()):
             found = replace(found, text=bare)
     return found, tuple(sentences.items())
@@ -324,7 +324,9 @@ class SentenceWriter:
         if self.signals.quote_all:
             return None
         for i, term in enumerate(said_of):
-            words = self._clauses.positions.scope(term) if isinstance(term, ValueIn) and of_clock(term) else None
+            words = (
+                self._clauses.positions.scope(term) if isinstance(term, ValueIn) and is_about_position(term) else None
+            )
             if words is not None:
                 return weighed(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
@@ -385,7 +387,7 @@ class SentenceWriter:
         """Return True if a term is about whole records only, such as static columns, so that it needs no adverb."""
         if isinstance(term, And | Or) and term.parts:
             return all(map(self._is_timeless, term.parts))
-        return isinstance(term, ValueIn | OrderIn) and self.domains.lasts(term)
+        return isinstance(term, ValueIn | OrderIn) and self.domains.is_static(term)
 
     def _literal(self, term: ValueIn | OrderIn | Opaque, closed: bool, of_record: bool = False) -> WeighedText:
         wording = self._clauses.wording(term, closed, of_record=of_record)
@@ -575,9 +577,9 @@ class SentenceWriter:
         """Return True if the wording of a literal begins by moving to other steps: "at the next step …"."""
         match term:
             case Opaque(expression=Expression(head=Operator() as head) as e):
-                return head.looks and head not in (RISE, FALL) and not has_own_words(e)
+                return head.looks and head not in (RISE, FALL) and not has_own_phrase(e)
             case ValueIn(signal=signal):
-                return signal.head is LATEST and not has_own_words(signal) and not self.signals.quote_all
+                return signal.head is LATEST and not has_own_phrase(signal) and not self.signals.quote_all
         return False
 
     def _in_order(self, parts: Iterable[Term]) -> list[Term]:
@@ -585,7 +587,7 @@ class SentenceWriter:
         weights = {ValueIn: 0, OrderIn: 0, Opaque: 2, CountIn: 2, And: 3, Or: 3, Eventually: 5, Globally: 6}
 
         def weight(part: Term) -> int:
-            changes = isinstance(part, ValueIn) and part.signal.head is CHANGE and not has_own_words(part.signal)
+            changes = isinstance(part, ValueIn) and part.signal.head is CHANGE and not has_own_phrase(part.signal)
             return 4 if self._elsewhere(part) else 1 if changes else weights[type(part)]
 
         return sorted(parts, key=weight)

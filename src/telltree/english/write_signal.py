@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from telltree.english.conversion import is_boolean
 from telltree.english.operator_phrases import PHRASES, Opposite, Phrase, Span, pieces
-from telltree.english.terms import has_own_words
+from telltree.english.terms import has_own_phrase
 from telltree.english.tokens import bare_or_quoted, number_words, quoted, shape_words
 from telltree.english.vocabulary import Vocabulary
 from telltree.english.write_time import Steps
@@ -34,7 +34,7 @@ class SignalWriter:
 
     def noun(self, e: Expression) -> str:
         """Write a signal as the subject of a sentence: "x minus y"."""
-        if e.head is DIFFERENCE and e.type is not Type.COUNT and not has_own_words(e):
+        if e.head is DIFFERENCE and e.type is not Type.COUNT and not has_own_phrase(e):
             unit = self.unit(e)
             return " minus ".join(self._operand(arg, unit) for arg in e.args)
         return self.part(e)
@@ -43,7 +43,7 @@ class SignalWriter:
         """Write a signal as an operand of a larger one."""
         if isinstance(e.head, Attribute):
             return self.vocabulary.noun(self.column(e), self.quote_all)
-        if has_own_words(e):
+        if has_own_phrase(e):
             return self.quotation(e)
         if isinstance(e.head, UserFunction):
             return self.call(e)
@@ -58,12 +58,12 @@ class SignalWriter:
 
     def whole(self, e: Expression, of_record: bool) -> str:
         """Write an opaque expression, by its operator's phrase for whole records if there is one and `of_record`."""
-        phrase = _phrase_of(e).of_record if of_record and not has_own_words(e) else None
+        phrase = _phrase_of(e).of_record if of_record and not has_own_phrase(e) else None
         return self.part(e) if phrase is None else self._phrase(e, phrase)
 
     def denied(self, e: Expression, of_record: bool) -> str | None:
         """Write the negation of an opaque expression, or return None if its operator has no phrase for it."""
-        phrase = None if has_own_words(e) else _phrase_of(e).denied
+        phrase = None if has_own_phrase(e) else _phrase_of(e).denied
         return None if phrase is None else self._phrase(e, (phrase.of_record if of_record else None) or phrase)
 
     def _phrase(self, e: Expression, phrase: Phrase) -> str:

@@ -168,7 +168,7 @@ class Bounds:
         ends = {greatest: extreme.reduceat(values, self._starts) for greatest, extreme in _EXTREMES.items()}
         constants = np.array([c for c in _constants(ends[True], ends[False]) if c > above])
         gaps = np.logical_or.reduceat(np.isnan(values), self._starts)
-        static = self._domains.lasts(ValueIn(signal, Reals((), True)))
+        static = self._domains.is_static(ValueIn(signal, Reals((), True)))
         for bound in _BOUNDS:
             if static and bound.over_time is Globally:
                 continue
@@ -297,8 +297,8 @@ def simple_terms(columns: Iterable[Column], atoms: Sequence[Atom], longest: int,
     """
     for column in columns:
         signal = attribute(column)
-        yield from _ever(signal, _kinds(column, domains.misses(signal)), domains)
-    changing = [atom for atom in atoms if not domains.lasts(atom)][:_MOST_ATOMS]
+        yield from _ever(signal, _kinds(column, domains.may_be_missing(signal)), domains)
+    changing = [atom for atom in atoms if not domains.is_static(atom)][:_MOST_ATOMS]
     for atom in changing:
         yield from (CountIn(atom, Reals((Interval(float(n)),), False)) for n in _TIMES if n <= longest)
     for one, other in combinations(changing, 2):
@@ -336,7 +336,7 @@ def _ever(signal: Expression, kinds: Iterable[Values], domains: Domains) -> Iter
     for values in kinds:
         literal = ValueIn(signal, values)
         yield Eventually(literal)
-        if not domains.lasts(literal):
+        if not domains.is_static(literal):
             yield Globally(literal)
 
 

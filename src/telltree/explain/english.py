@@ -11,7 +11,7 @@ from telltree.engine.three_valued import asked_missing, possibly
 from telltree.english import plain as plain_expression
 from telltree.english import say, term_of
 from telltree.english.normal_form import same
-from telltree.english.terms import TRUE, And, Domains, has_own_words
+from telltree.english.terms import TRUE, And, Domains, has_own_phrase
 from telltree.english.tokens import with_open
 from telltree.english.write_sentence import text_with_quotations
 from telltree.english.write_signal import filled
@@ -107,7 +107,7 @@ class _Voice:
 
     def says(self, e: Expression, unit: str | None = None) -> str:
         """The sentence of an expression, without brackets around it; `unit` is for a constant."""
-        if has_own_words(e):
+        if has_own_phrase(e):
             return self._own_words(e)
         match e.head:
             case Attribute(name=name):
@@ -143,7 +143,7 @@ class _Voice:
         return said if isinstance(e.head, Number | Level) else f"[{said}]"
 
     def _negation(self, e: Expression) -> str:
-        if not has_own_words(e):
+        if not has_own_phrase(e):
             if e.head in COMPARISONS:
                 return self._negated_comparison(e)
             if e.head in _NEGATED:
