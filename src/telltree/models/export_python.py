@@ -65,6 +65,11 @@ class Reads(NamedTuple):
     time: str | None
     """The key of a record's times, if it has them."""
 
+    @property
+    def period(self) -> float | None:
+        """The length of a step; None if steps differ."""
+        return 1.0 if self.step is None else self.step[0]
+
 
 def python_module(exported: Exported, time: str | None = None) -> str:
     """Write a module with `predict(record)` and `find_category(record)`; for one category, with `belongs(record)`.
@@ -100,8 +105,7 @@ def _head(exported: Exported, use: str) -> str:
 
 def _clock(formulas: Iterable[Expression], reads: Reads) -> str:
     """Return a comment on the times that records must have if formulas need them; "" if none does."""
-    uneven = reads.step is not None and reads.step[0] is None
-    needed = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
+    needed = reads.period is None and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
     return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if needed else ""
 
 
@@ -218,22 +222,19 @@ def _missing(e: Expression, reads: Reads) -> str:
 
 
 def _elapsed(e: Expression, reads: Reads) -> str:
-    period = 1.0 if reads.step is None else reads.step[0]
-    if period is not None:
-        return f"counted(record, {period!a})"
+    if reads.period is not None:
+        return f"counted(record, {reads.period!a})"
     return f"timed(record, {_times(e, reads)!a})"
 
 
 def _gone(e: Expression, reads: Reads) -> str:
     """Return code for the share of the record that has passed, by steps if all have the same length."""
-    even = reads.step is None or reads.step[0] is not None
-    return "gone(counted(record, 1.0))" if even else f"gone({_elapsed(e, reads)})"
+    return f"gone({_elapsed(e, reads)})" if reads.period is None else "gone(counted(record, 1.0))"
 
 
 def _left(e: Expression, reads: Reads) -> str:
-    period = 1.0 if reads.step is None else reads.step[0]
-    if period is not None:
-        return f"counted(record, {period!a})[::-1]"
+    if reads.period is not None:
+        return f"counted(record, {reads.period!a})[::-1]"
     return f"left(record, {_times(e, reads)!a})"
 
 

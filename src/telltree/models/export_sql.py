@@ -171,6 +171,11 @@ class _Steps:
     timed: bool = False
     """True if the query uses the times of the table."""
 
+    @property
+    def period(self) -> float | None:
+        """The length of a step; None if steps differ."""
+        return 1.0 if self.step is None else self.step[0]
+
     def layers(self, source: str) -> list[str]:
         """Return the common table expressions in order."""
         found = [f"{self.name}0 AS (\n  {source}\n)"]
@@ -260,9 +265,8 @@ class _Steps:
 
     def elapsed(self, e: Expression) -> str:
         """Write the time since the first step: counted if steps have one length, else from the times of the table."""
-        period = 1.0 if self.step is None else self.step[0]
-        if period is not None:
-            return f"((step - 1) * {_real(period)})"
+        if self.period is not None:
+            return f"((step - 1) * {_real(self.period)})"
         return self.named(e, f"{self.clock(e)} - FIRST_VALUE(clock) {_BEFORE}")
 
     def clock(self, e: Expression) -> str:
@@ -311,7 +315,7 @@ def _change(steps: _Steps, e: Expression) -> str:
 
 def _gone(steps: _Steps, e: Expression) -> str:
     """Write the share of the record's steps that have passed, or of its time if steps differ in length."""
-    if steps.step is None or steps.step[0] is not None:
+    if steps.period is not None:
         share = f"(step - 1e0) / ({_COUNT} - 1)"
     else:
         clock = steps.clock(e)
@@ -501,9 +505,8 @@ def _longest(steps: _Steps, e: Expression) -> str:
 
 def _left(steps: _Steps, e: Expression) -> str:
     """Write the time until the last step; see `elapsed`."""
-    period = 1.0 if steps.step is None else steps.step[0]
-    if period is not None:
-        return steps.named(e, f"({_COUNT} - step) * {_real(period)}")
+    if steps.period is not None:
+        return steps.named(e, f"({_COUNT} - step) * {_real(steps.period)}")
     return steps.named(e, f"LAST_VALUE({steps.clock(e)}) OVER ahead - clock")
 
 

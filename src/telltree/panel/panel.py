@@ -22,7 +22,18 @@ from telltree.panel.panel_data import PanelData, Rows, gather, unseen_levels, wa
 from telltree.panel.resample import How, resampled
 from telltree.panel.schema import ColumnType, Schema, listed, require_known
 from telltree.panel.statistics import Statistics
-from telltree.panel.store import Array, Index, Real, SelectedRows, Store, align_codes, frozen, is_missing, steps_within
+from telltree.panel.store import (
+    Array,
+    Index,
+    Real,
+    SelectedRows,
+    Store,
+    align_codes,
+    first_rows,
+    frozen,
+    is_missing,
+    steps_within,
+)
 from telltree.panel.type_inference import convert_column, decoded, neither_true_nor_false, warn_neither
 from telltree.panel.wide_tables import read_wide
 from telltree.text import clip, counted, escaped
@@ -319,8 +330,7 @@ class Panel:
         ends = self.starts + self.lengths
         if np.array_equal(self.starts[1:], ends[:-1]):
             return slice(int(self.starts[0]), int(ends[-1]))
-        before = np.cumsum(self.lengths) - self.lengths
-        return np.repeat(self.starts - before, self.lengths) + np.arange(self.steps, dtype=Index)
+        return np.repeat(self.starts - first_rows(self.lengths), self.lengths) + np.arange(self.steps, dtype=Index)
 
     def _known(self, name: str) -> str:
         if name not in self.schema:

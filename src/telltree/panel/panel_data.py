@@ -26,7 +26,18 @@ from telltree.panel.grouping import (
 from telltree.panel.input_options import WAYS, FileState, Options, Origin, Roles, Use
 from telltree.panel.names_and_missing import says_missing
 from telltree.panel.schema import Column, ColumnType, Schema, listed
-from telltree.panel.store import UNSEEN, Array, Index, Real, Store, align_codes, frozen, is_missing, steps_within
+from telltree.panel.store import (
+    UNSEEN,
+    Array,
+    Index,
+    Real,
+    Store,
+    align_codes,
+    first_rows,
+    frozen,
+    is_missing,
+    steps_within,
+)
 from telltree.panel.type_inference import Encoded, Values, encode, is_zero_one, object_array
 from telltree.text import clip, counted
 
@@ -325,7 +336,7 @@ def _is_static(array: Array, grouping: Grouping) -> bool:
     for some in (FIRST, len(lengths)):
         few = lengths[:some]
         rows = array[: int(few.sum())]
-        firsts = rows[np.cumsum(few) - few]
+        firsts = rows[first_rows(few)]
         if varying(rows, firsts, few).any():
             return False
     absent = is_missing(firsts)
