@@ -54,7 +54,7 @@ bench: $(READY)  ## measure, and write benchmarks/results.md
 	$(BIN)/python benchmarks/run.py
 
 soak: $(READY)  ## attack with random cases (SECONDS=3600 for an hour; ARGS="--seed 7 --cases 1" for one again)
-	$(BIN)/python tests/soak.py --seconds $(SECONDS) $(ARGS)
+	$(BIN)/python -m tests.soak.soak --seconds $(SECONDS) $(ARGS)
 
 mutants: $(READY)  ## see whether the tests notice changes to the program (NUMBER=150, ARGS="--seed 1 --folder DIR")
 	$(BIN)/python benchmarks/mutants.py --number $(NUMBER) $(ARGS)

@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))  # the mutations are those of the tests
+sys.path.insert(0, str(ROOT))  # the mutations are those of the tests
 
-from model_mutants import mutant  # noqa: E402 - found on the path that was just added
-from test_model_golden import GOLDEN, double, panel, wild  # noqa: E402
+from tests.models.test_golden import GOLDEN, double, panel, wild  # noqa: E402
+from tests.support.model_mutants import mutant  # noqa: E402 - found on the path that was just added
 
 from telltree import Panel, TelltreeError, read  # noqa: E402
 from telltree.errors import ModelFormatError  # noqa: E402

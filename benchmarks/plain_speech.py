@@ -250,8 +250,8 @@ def _often(pattern: str, said: list[str]) -> int:
 
 def _truth(trees: int) -> Row:
     """Random trees, checked as the tests do; those run fewer."""
-    sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
-    from speech_truth import Verdict, checked, draw_subject
+    sys.path.append(str(Path(__file__).resolve().parents[1]))
+    from tests.support.speech_truth import Verdict, checked, draw_subject
 
     whole = Verdict()
     for seed in range(trees):

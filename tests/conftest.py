@@ -5,9 +5,10 @@ import random
 from pathlib import Path
 
 import pytest
-from browser import opened_browser
 from hypothesis import settings
-from strategies import Column, panel_of
+
+from tests.support.browser import opened_browser
+from tests.support.strategies import Column, panel_of
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".numba_cache"))
 
@@ -75,7 +76,7 @@ def driver(tmp_path_factory):
 @pytest.fixture(scope="session")
 def flights():
     """Four records to draw figures of."""
-    from figure_cases import make_flights  # which imports matplotlib, and few tests need that
+    from tests.support.figure_cases import make_flights  # which imports matplotlib, and few tests need that
 
     return make_flights()
 
@@ -89,7 +90,7 @@ def ends():
 @pytest.fixture(scope="session")
 def tree(flights):
     """A tree for the flights."""
-    from figure_cases import make_tree
+    from tests.support.figure_cases import make_tree
 
     return make_tree(flights)
 

@@ -207,11 +207,11 @@ def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None
     """The folds to judge by; None, with a remark, if there can be none and they were not requested."""
     import numpy as np
 
-    from telltree.estimators.folds import folds
+    from telltree.estimators.cross_validation import stratified_folds
 
     number = asked or FOLDS
     try:
-        folds(np.unique(labels, return_inverse=True)[1], groups, number, seed)
+        stratified_folds(np.unique(labels, return_inverse=True)[1], groups, number, seed)
     except SettingsError as error:
         if asked is not None:
             raise

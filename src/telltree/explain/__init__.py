@@ -1,10 +1,18 @@
 """Why, in words: English, questions, categories, the rule table, and the steps that decided."""
 
 from telltree.explain.ask import Answer, ClassAnswer, Verdict, ask
-from telltree.explain.categories import Categories, Category, categories_text, categorize, sentence
+from telltree.explain.categories import (
+    Categories,
+    Category,
+    categories_text,
+    categorize,
+    redundant,
+    sentence,
+    shown,
+)
 from telltree.explain.english import Style, english, plain
 from telltree.explain.evidence import Moments, PathStep, Robustness, decisive_step, decisive_steps, path_of, path_step
-from telltree.explain.implication import redundant, shown
+from telltree.explain.outline import outline
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
 
 __all__ = [
@@ -25,6 +33,7 @@ __all__ = [
     "decisive_step",
     "decisive_steps",
     "english",
+    "outline",
     "path_of",
     "path_step",
     "plain",

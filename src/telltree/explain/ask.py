@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from telltree.engine import Formula
 from telltree.engine.three_valued import possibly, settled, surely
-from telltree.english.read import read_sentence
-from telltree.english.suggest import with_suggestion
+from telltree.english.paraphrase import with_suggestion
+from telltree.english.read_sentence import read_sentence
+from telltree.english.tokens import TokenKind, bare_or_quoted, numeral, stands_bare, tokens_of
 from telltree.english.vocabulary import is_clause, vocabulary
-from telltree.english.words import TokenKind, bare_or_quoted, numeral, stands_bare, tokens_of
 from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
 from telltree.explain.english import Style, check_style, english
 from telltree.explain.evidence import Moments, PathStep, Robustness, has_moments, how_decided, path_step, why_unknown

@@ -134,7 +134,7 @@ def _rows(
     found = defaultdict[str, list[_Met]](list)
     for number, tree in enumerate(trees):
         for node in tree.nodes:
-            for (text, constants), part in parts(node.said.expression):
+            for (text, constants), part in parts(node.shown.expression):
                 found[text].append(_Met(number, node is tree.root, constants, part))
     missing = frozenset().union(*(tree.missing or () for tree in trees))
     told = partial(english, schema=joint_schema(trees), missing=missing, style=style, step=trees[0].step)

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from telltree.engine import Answers, Formula
-from telltree.english import conditions, repeats, term_of
-from telltree.english.when import with_open
+from telltree.english import conditions, implication, repeats, term_of
+from telltree.english.tokens import with_open
 from telltree.explain.english import Style, are_said_exactly, check_style, english, english_of_all, static_columns
 from telltree.explain.headlines import APART
-from telltree.explain.implication import follows, shown
 from telltree.logic import Expression, UserFunction
 from telltree.logic.expression import conjunction
 from telltree.logic.operators import AND, NOT
@@ -21,7 +20,7 @@ from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import may_be_missing
 from telltree.panel.dates import StepLength
 from telltree.text import counted, percent, visible
-from telltree.tree.target import Summary, Sureness
+from telltree.tree.target import Certainty, Summary
 from telltree.tree.tree import Branch, Leaf, Node, Tree, UnsureBranch, are_siblings
 
 # ---- How often the condition of a sentence occurs: "whenever A, B" says nothing of a record in which A never holds.
@@ -119,7 +118,7 @@ def left_open(branch: Branch, missing: Container[str] | None) -> Expression | No
     """
     if not isinstance(branch, UnsureBranch) or not branch.takes_unknown:
         return None
-    said = branch.node.said.expression
+    said = branch.node.shown.expression
     gaps = missing is None or any(name in missing for name in said.attributes())
     if not gaps and not any(isinstance(part.head, UserFunction) for part in said.walk()):
         return None
@@ -218,7 +217,7 @@ def headline_text(tree: Tree, number: int) -> str | None:
     if occurrence is None:
         return None
     reach = _reach(leaf.support - headline.missed, leaf.support, headline.others, headline.elsewhere)
-    return f"{tree.says(claim)} ({'; '.join(filter(None, [reach, occurrence.told()]))})"
+    return f"{tree.sentence(claim)} ({'; '.join(filter(None, [reach, occurrence.told()]))})"
 
 
 def headlines_of(
@@ -372,7 +371,8 @@ class Telling:
         """Without a headline that is told of all categories in a group around it, or follows from what is."""
         above = [said.english for said in self.steps[:-1]]
         shared = any(self.is_headline(said) or self._repeats(said) for said in above)
-        shared = shared or (self.claim is not None and bool(above) and follows(self.claim, self.branches[:-1]))
+        if not shared and self.claim is not None and above:
+            shared = implication.follows(self.claim.expression, signed(self.branches[:-1]))
         return replace(self, headline=None) if shared else self
 
     def without_repeats(self, *said: str) -> "Telling":
@@ -478,7 +478,7 @@ class Category:
     """A leaf: which records come to it, and why.
 
     What is known of how sure its prediction is are attributes too; of classes, those of
-    `telltree.tree.class_target.ClassSureness`, such as `counts`, `share`, `interval`, `purity` and `lift`.
+    `telltree.tree.class_scores.ClassCertainty`, such as `counts`, `share`, `interval`, `purity` and `lift`.
     """
 
     number: int
@@ -519,7 +519,7 @@ class Category:
     """How many records the panel has."""
     coverage: float
     """Their share of the panel's records."""
-    sureness: Sureness
+    certainty: Certainty
     """How sure the prediction is, by the labels of the members among all records of the panel, if they were given."""
     occurs: Mapping[str, Occurrence]
     """In how many of its records the conditions of its sentences occur, by sentence: "whenever A, B" says nothing of
@@ -527,9 +527,9 @@ class Category:
     """
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "sureness":  # while it is being copied
+        if name.startswith("_") or name == "certainty":  # while it is being copied
             raise AttributeError(name)
-        return getattr(self.sureness, name)
+        return getattr(self.certainty, name)
 
     @property
     def label(self) -> Any:
@@ -558,7 +558,7 @@ class Category:
         """The category in the form that text output uses."""
         size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
         doubt = f"missing values leave answers open for {self.unknown:,} of them" if self.unknown else None
-        figures = "; ".join(filter(None, [size, self.sureness.mixed, self.sureness.remark, doubt]))
+        figures = "; ".join(filter(None, [size, self.certainty.mixed, self.certainty.remark, doubt]))
         claims = zip(self.steps, signed(self.branches), self.open, strict=True)
         return Telling(
             number=self.number,
@@ -610,7 +610,7 @@ def categorize(
     check_style(style)
     labels = None if y is None else tree.target.read(y, panel)
     everyone = None if labels is None else labels.summary()
-    tree = tree.spoken_of(panel)
+    tree = tree.worded_for(panel)
     answers = Answers(tree.aligned(panel)) if answers is None else answers
     clusters = tree.apply_truth(answers.truth([node.formula.expression for node in tree.nodes]))
     unsure = missing_columns(tree, panel) if missing is None else missing
@@ -649,7 +649,7 @@ def categorize(
                 members=panel.ids[positions],
                 among=len(panel),
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
-                sureness=leaf.summary.sureness(here, everyone, weighted=tree.weighted),
+                certainty=leaf.summary.certainty(here, everyone, weighted=tree.weighted),
                 occurs={text: often for text, claims in told if (often := occurs(claims, number)) is not None},
             )
         )
@@ -664,6 +664,20 @@ def categories_text(categories: Iterable[Category]) -> str:
 def signed(branches: Iterable[Branch]) -> list[Expression]:
     """The formulas of branches as expressions that are true; negated where the formula is false."""
     return [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
+
+
+def redundant(branches: Sequence[Branch]) -> list[bool]:
+    """Select the branches to leave out: together they follow from those that stay, for every possible record.
+
+    A branch is a formula and whether it is true. Earlier branches, which say less about a category, are left out first.
+    """
+    return implication.redundant(signed(branches))
+
+
+def shown(branches: Sequence[Branch]) -> tuple[Branch, ...]:
+    """Select the branches to show, in order: the others follow from them. At least the last one stays."""
+    kept = [branch for branch, follows in zip(branches, redundant(branches), strict=True) if not follows]
+    return tuple(kept or branches[-1:])
 
 
 def sentence(

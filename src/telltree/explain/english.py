@@ -11,11 +11,10 @@ from telltree.engine.three_valued import asked_missing, possibly
 from telltree.english import plain as plain_expression
 from telltree.english import say, term_of
 from telltree.english.normal_form import same
-from telltree.english.nouns import filled
-from telltree.english.possible import Possible
-from telltree.english.say import spoken
-from telltree.english.terms import TRUE, All, has_own_words
-from telltree.english.when import with_open
+from telltree.english.terms import TRUE, And, Domains, has_own_words
+from telltree.english.tokens import with_open
+from telltree.english.write_sentence import text_with_quotations
+from telltree.english.write_signal import filled
 from telltree.errors import SettingsError, SpeechError
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction, operator_named
 from telltree.logic.operators import (
@@ -245,9 +244,9 @@ def _of_all(
     """The text, and the words in it that are a grammar's or a function's own."""
     static, asked = static_columns(schema), frozenset[str]().union(*map(asked_missing, claims))
     terms = [term_of(claim, asked_missing(claim), static=static) for claim in claims]
-    parts = dict.fromkeys(part for term in terms for part in (term.parts if isinstance(term, All) else (term,)))
-    whole = All(tuple(parts)) if len(parts) > 1 else next(iter(parts), TRUE)
-    return spoken(whole, schema, step=step, missing=asked)
+    parts = dict.fromkeys(part for term in terms for part in (term.parts if isinstance(term, And) else (term,)))
+    whole = And(tuple(parts)) if len(parts) > 1 else next(iter(parts), TRUE)
+    return text_with_quotations(whole, schema, step=step, missing=asked)
 
 
 def are_said_exactly(
@@ -266,7 +265,7 @@ def are_said_exactly(
         return False
     static, meant = static_columns(schema), possibly(reduce(lambda a, b: Expression(AND, (a, b)), claims))
     found, wanted = (term_of(e, missing, static=static) for e in (read.expression, meant))
-    return same(found, wanted, Possible(missing, static))
+    return same(found, wanted, Domains(missing, static))
 
 
 def plain(formula: Expression | Formula, schema: Schema, missing: Container[str] | None = None) -> Formula:

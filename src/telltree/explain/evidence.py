@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from telltree.engine import Formula, truth_of
 from telltree.engine.three_valued import bounds
-from telltree.engine.trace import DEVIATIONS, STEPS, Walked, Walker, signals_of
+from telltree.engine.trace import DEVIATIONS, STEPS, Trace, Tracer, signals_of
 from telltree.errors import DataError
 from telltree.explain.categories import conditions_of, missing_columns
 from telltree.explain.english import Style, check_style, english
@@ -71,7 +71,7 @@ class Evidence:
     """Of the formula at the first step."""
     steps: NDArray[np.int64]
     """The decisive ones."""
-    _walked: Walked
+    _trace: Trace
 
     def distance(self, place: int) -> Distance:
         """How far the record at a place is from the other answer, for people to read.
@@ -80,36 +80,36 @@ class Evidence:
         have no standard deviation, it is how many true steps more or fewer would change the answer. A missing value
         is at no distance from any other.
         """
-        decided = self._walked.decided
+        decided = self._trace.decided
         assert decided is not None
         return Distance(float(decided.sizes[place]), _UNITS.get(int(decided.units[place])))
 
     def held(self, part: Expression, place: int) -> NDArray[np.bool_]:
         """Where a part that was followed holds in the record at a place, step by step."""
-        return self._walked.held(part, place)
+        return self._trace.held(part, place)
 
     def count(self, part: Expression, place: int) -> int:
         """At how many steps of it that part holds."""
-        return self._walked.count(part, place)
+        return self._trace.count(part, place)
 
 
 class Robustness:
     """Margins over time of Boolean vectors, record by record; positive where the vector is true, else negative.
 
     Distances of reals are in standard deviations of the signal over `reference`, by default the panel itself; all other
-    atoms have ±1. With the training panel as the reference, or what the model kept of it (`training_.spread`), the
+    atoms have ±1. With the training panel as the reference, or what the model kept of it (`training_.deviations`), the
     margins of a record do not depend on the other records. At a step, F and G look from there to the end.
     """
 
     def __init__(self, panel: Panel, reference: Reference | None = None) -> None:
         self._panel = panel
-        self._walker = Walker(panel)
-        self._reference = signals_of(reference) if isinstance(reference, Panel) else self._walker.signals
+        self._tracer = Tracer(panel)
+        self._reference = signals_of(reference) if isinstance(reference, Panel) else self._tracer.signals
         self._kept = reference if isinstance(reference, Mapping) else {}
 
     def over_time(self, e: Expression, record: int) -> Floats:
         """The margin of a Boolean vector (or formula) at every step of the record at this position."""
-        return self._walker.over_time(e, int(self._places([record])[0]), self._spread)
+        return self._tracer.over_time(e, int(self._places([record])[0]), self._spread)
 
     def distance(self, e: Expression, record: int) -> Distance:
         """How far the record at this position is from the other answer to a formula; see `Evidence.distance`."""
@@ -117,7 +117,8 @@ class Robustness:
 
     def of_records(self, e: Expression) -> Floats:
         """The margin of a formula in every record: at its first step."""
-        return self._walker.walk(e, spread=self._spread).found.robustness
+        found: Floats = self._tracer.trace(e, spread=self._spread).found.robustness[0]
+        return found
 
     def evidence(
         self, e: Expression, records: Iterable[int] | None = None, *, follow: Sequence[Expression] = ()
@@ -127,9 +128,9 @@ class Robustness:
         `follow` are parts of the formula of which it is told where they hold.
         """
         places = None if records is None else self._places(records)
-        walked = self._walker.walk(e, places, spread=self._spread, follow=follow, decide=True)
-        assert walked.decided is not None
-        return Evidence(walked.truth, walked.found.robustness, walked.decided.steps, walked)
+        trace = self._tracer.trace(e, places, spread=self._spread, follow=follow, decide=True)
+        assert trace.decided is not None
+        return Evidence(trace.truth[0], trace.found.robustness[0], trace.decided.steps, trace)
 
     def _spread(self, signal: Expression) -> float:
         kept = self._kept.get(str(signal)) if self._kept else None
@@ -272,7 +273,7 @@ def path_of(
             turn = replace(turn, vacuous=bool(wanted) and not truth_of(wanted, aligned[[record]]).all())
         why = why_unknown_at(node, aligned[[record]])
         if why is not None:
-            asked = english(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
+            asked = english(node.shown, tree.schema, tree.missed_by(node), style=style, step=tree.step)
             turn = replace(turn, english=f"it is unknown whether {asked}", unknown=why, vacuous=False)
         found.append(turn)
         node = node.true if turn.holds else node.false
@@ -281,7 +282,7 @@ def path_of(
 
 def why_unknown_at(node: Node, record: Panel) -> str | None:
     """Why the answer of a record is unknown at a node, and as what it counts; None if it is known."""
-    why = None if node.unknown is None else why_unknown(node.said, record)
+    why = None if node.unknown is None else why_unknown(node.shown, record)
     if node.unknown is None or why is None:
         return None
     side = node.unknown.side

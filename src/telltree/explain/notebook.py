@@ -91,13 +91,13 @@ def _node(
         told = f'<div class="counts">{escaped(headline)}</div>' if headline else ""
         return f'<div class="leaf">{answer}[{number}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
     unsure = missing if node.unknown is None else tree.missed_by(node)
-    said = escaped(english(node.said, tree.schema, unsure, style=style, step=tree.step))
-    doubt = "" if node.doubt is None else f'<div class="counts">{escaped(node.doubt)}</div>'
+    said = escaped(english(node.shown, tree.schema, unsure, style=style, step=tree.step))
+    doubt = "" if node.unknown_note is None else f'<div class="counts">{escaped(node.unknown_note)}</div>'
     sides = "".join(
         f'<div class="side">{_node(side, tree, missing, numbers, answer, style=style)}</div>'
         for answer, side in (("yes: ", node.true), ("no: ", node.false))
     )
-    summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.said)}</code>{doubt}'
+    summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.shown)}</code>{doubt}'
     return f"<details open><summary>{summary}</summary>{sides}</details>"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from telltree.explain.categories import headline_text, occurred_in_training, sentence, signed
 from telltree.explain.english import Style
 from telltree.logic.expression import conjunction
-from telltree.tree.target import Cell, Sureness
+from telltree.tree.target import Cell, Certainty
 from telltree.tree.tree import Tree
 
 NOTHING = "–"
@@ -19,7 +19,7 @@ class RuleRow:
     """If the formula is true of a record, the tree predicts the label. Figures are of training records.
 
     What is known of how sure that is are attributes too; of classes, those of
-    `telltree.tree.class_target.ClassSureness`, such as `share`, `low`, `high`, `support`, `counts` and `lift`.
+    `telltree.tree.class_scores.ClassCertainty`, such as `share`, `low`, `high`, `support`, `counts` and `lift`.
     """
 
     cluster: int
@@ -41,18 +41,18 @@ class RuleRow:
     """In how many of these records the conditions of `english` occur, in words: "whenever A, B" says nothing of records
     in which A never holds. "" if it has no conditions, or that is not known.
     """
-    sureness: Sureness
+    certainty: Certainty
     """How sure that is, by the records that came here."""
 
     @property
     def figures(self) -> str:
         """In words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
-        return self.sureness.text
+        return self.certainty.text
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "sureness":  # while it is being copied
+        if name.startswith("_") or name == "certainty":  # while it is being copied
             raise AttributeError(name)
-        return getattr(self.sureness, name)
+        return getattr(self.certainty, name)
 
 
 def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Style = "plain") -> list[RuleRow]:
@@ -73,12 +73,12 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Sty
                 cluster=number,
                 formula=conjunction(signed(branches)),
                 english=english,
-                short=english if short is None else tree.says(short.expression),
+                short=english if short is None else tree.sentence(short.expression),
                 headline=headline_text(tree, number) if style == "plain" else None,
                 label=leaf.summary.predicted,
                 title=leaf.summary.title,
                 occurs="" if occurrence is None else occurrence.told(),
-                sureness=leaf.summary.sureness(leaf.summary, tree.summary, weighted=tree.weighted),
+                certainty=leaf.summary.certainty(leaf.summary, tree.summary, weighted=tree.weighted),
             )
         )
     return rows
@@ -86,8 +86,8 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Sty
 
 def as_records(rows: Iterable[RuleRow]) -> list[dict[str, Any]]:
     """The rows as plain dicts: `pandas.DataFrame(as_records(rows))`."""
-    own = [field.name for field in fields(RuleRow) if field.name != "sureness"]
-    return [{**{name: getattr(row, name) for name in own}, **row.sureness.values()} for row in rows]
+    own = [field.name for field in fields(RuleRow) if field.name != "certainty"]
+    return [{**{name: getattr(row, name) for name in own}, **row.certainty.values()} for row in rows]
 
 
 def rules_text(rows: Sequence[RuleRow]) -> str:
@@ -106,4 +106,9 @@ def rules_text(rows: Sequence[RuleRow]) -> str:
 def cells(row: RuleRow) -> list[Cell]:
     """A row of a table: cluster, label, how sure it is, and formula."""
     label = Cell("label", row.title, number=False)
-    return [Cell("cluster", str(row.cluster)), label, *row.sureness.cells(), Cell("formula", row.formula, number=False)]
+    return [
+        Cell("cluster", str(row.cluster)),
+        label,
+        *row.certainty.cells(),
+        Cell("formula", row.formula, number=False),
+    ]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from telltree.grammar.parser import has_more_parts
 from telltree.search import SEARCHES
-from telltree.tree.growth import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
+from telltree.tree.settings import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
 
 FORMAT, FOREST, VERSION = "telltree model", "telltree forest", 2
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules

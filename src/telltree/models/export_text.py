@@ -46,7 +46,7 @@ def _below(
         for side, word in ((node.true, "yes"), (node.false, "no"))
         for line in _below(exported, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
     ]
-    label = _quoted("\n".join(filter(None, [str(node.said), node.doubt])))
+    label = _quoted("\n".join(filter(None, [str(node.shown), node.unknown_note])))
     return [f"  {name} [label={label}];", *above, *below] if below else []
 
 

@@ -11,7 +11,7 @@ from telltree.grammar import Grammar
 from telltree.search import Search
 from telltree.search.search import Breeder, Task
 from telltree.tree.pruning_path import PruningPath
-from telltree.tree.training import Training
+from telltree.tree.training_facts import TrainingFacts
 from telltree.tree.tree import Tree
 
 
@@ -21,7 +21,7 @@ class FittedModel:
 
     grammar: Grammar | None
     """The grammar that was searched; None if no column could be used, or if each tree of a forest had its own."""
-    training: Training
+    training: TrainingFacts
     interrupted: bool
     named: bool
     """True if the columns had names, not only numbers: scikit-learn distinguishes these."""

@@ -54,10 +54,10 @@ from telltree.panel import Schema
 from telltree.search import SEARCHES, Proof
 from telltree.text import counted
 from telltree.tree.criterion import MDL, GiniSize
-from telltree.tree.growth import Greedy, Growth, LookAhead, Optimal
 from telltree.tree.pruning_path import Measured, PruningPath, TreeScore
+from telltree.tree.settings import Greedy, Growth, LookAhead, Optimal
 from telltree.tree.target import Target
-from telltree.tree.training import Training
+from telltree.tree.training_facts import TrainingFacts
 from telltree.tree.tree import ClassRecall, Condition, Floor, Headline, Leaf, Node, RunnerUp, Tree
 
 LONG_GRAMMAR = 20_000
@@ -143,9 +143,9 @@ class _Read(NamedTuple):
         check_shape(entries)
         return _tree(iter(entries), self.formulas, self.target)
 
-    def training(self, kept: TrainingEntry) -> Training:
-        spread = {entry.signal: entry.deviation for entry in kept.spread}
-        return Training(self.schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread)
+    def training(self, kept: TrainingEntry) -> TrainingFacts:
+        deviations = {entry.signal: entry.deviation for entry in kept.spread}
+        return TrainingFacts(self.schema, kept.seed, kept.fingerprint, tuple(kept.missing), deviations)
 
 
 def _model(document: Document, functions: Sequence[UserFunction]) -> Model:

@@ -3,13 +3,16 @@
 import dataclasses
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from telltree.engine import Formula
-from telltree.errors import ModelFormatError
+from telltree.errors import ModelFormatError, SettingsError
+from telltree.files import would_replace, write_whole
 from telltree.grammar import Grammar
 from telltree.logic import UserFunction
 from telltree.models.document import FOREST, FORMAT, MOST_PARTS, VERSION, Document, ForestDocument
@@ -45,6 +48,17 @@ def encode(model: Model | ForestModel) -> bytes:
     except ModelFormatError as error:
         raise ModelFormatError(f"{_CANNOT}, since it could not be loaded: {error}; learn from fewer columns") from None
     return content
+
+
+def save_model(model: Model | ForestModel, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write the model to a file, whole or not at all."""
+    target = Path(path)
+    if target.is_dir() or (would_replace(target) and not overwrite):
+        remedy = "is a directory" if target.is_dir() else "exists; give another path, or overwrite=True"
+        raise SettingsError(f"the model is not written: {str(target)!r} {remedy}")
+    if not target.parent.is_dir():
+        raise SettingsError(f"the model is not written: there is no directory {str(target.parent)!r}; make it first")
+    write_whole(target, encode(model))
 
 
 def _readable(model: Model) -> Document:
@@ -119,7 +133,7 @@ def _common(
             "fingerprint": training.fingerprint,
             "missing": list(training.missing),
             "still": sorted(name for name in still if not schema[name].static),
-            "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.spread.items())],
+            "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.deviations.items())],
             "interrupted": model.interrupted,
             "named": model.named,
         },
@@ -161,7 +175,7 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
         return
     yield {
         "kind": "branch",
-        **_formula(node.said),
+        **_formula(node.shown),
         "formula": str(node.formula),
         "fitness": _number(node.fitness),
         "gain": _number(node.gain),
@@ -178,7 +192,7 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
 
 
 def _unknown(unknown: Unknown) -> dict[str, Any]:
-    return {"said": str(unknown.said), "goes": unknown.goes, "records": unknown.records}
+    return {"said": str(unknown.shown), "goes": unknown.is_true, "records": unknown.records}
 
 
 def _proof(proof: Proof) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Many records, column by column: an immutable view of shared row arrays."""
 
 import dataclasses
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -318,6 +319,11 @@ class Panel:
         """Return the same records in columns that have no other rows; values are looked up when needed."""
         return Panel._of(self._data(), self.how_read)
 
+    @property
+    def is_small_part(self) -> bool:
+        """True if these are few of the steps that its columns have."""
+        return not self.on_disk and 4 * self.steps < int(self._store.lengths.sum())
+
     def rest(self) -> None:
         """Free memory: drop what can be computed again, and unload arrays on disk until they are used."""
         self._store.rest()
@@ -459,9 +465,9 @@ class Panel:
                 arrays[name] = convert_column(own, wanted, arrays[name])
             elif own.levels != wanted.levels:
                 arrays[name] = align_codes(arrays[name], own.levels, wanted.levels)
-            columns.append(dataclasses.replace(wanted, static=own.static))
-        store = self._store.with_columns(arrays)
-        aligned = dataclasses.replace(self, schema=Schema(columns), _store=store, origin=None)
+            columns.append(wanted if wanted.static == own.static else dataclasses.replace(wanted, static=own.static))
+        store, same = self._store.with_columns(arrays), all(map(operator.is_, columns, schema.values()))
+        aligned = dataclasses.replace(self, schema=schema if same else Schema(columns), _store=store, origin=None)
         warn_unseen([what for name in schema for what in self._unseen(aligned, name)])
         warn_neither([what for name in schema for what in self._neither(aligned, name)])
         self._warn_gaps(schema)

@@ -158,6 +158,10 @@ class Schema(Mapping[str, Column]):
         """Return the column of that name; KeyError otherwise, as for any mapping."""
         return self._columns[name]
 
+    def __contains__(self, name: object) -> bool:
+        """Return True if a column has that name."""
+        return name in self._columns
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names in order."""
         return iter(self._columns)

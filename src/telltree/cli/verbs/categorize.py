@@ -70,7 +70,7 @@ def categorize(
 def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
     from telltree.explain.categories import sentence
 
-    hidden = ("branches", "positions", "summary", "sureness", "occurs", "claim")
+    hidden = ("branches", "positions", "summary", "certainty", "occurs", "claim")
     found = {field.name: getattr(category, field.name) for field in fields(category) if field.name not in hidden}
     paper = sentence(category.branches, tree.schema, tree.missing, style="paper")
     return {
@@ -79,7 +79,7 @@ def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
         "title": category.title,
         "paper": paper,
         "occurs": _told(category),
-        **category.sureness.values(),
+        **category.certainty.values(),
     }
 
 

@@ -39,7 +39,7 @@ def explain(
     tree, training = loaded.tree, loaded.training
     panel, _ = read_sources(source, as_learnt(source, data, tree), training.schema)
     place = position_of(panel, record)
-    turns = path_of(tree, panel, place, reference=training.spread, style=style)
+    turns = path_of(tree, panel, place, reference=training.deviations, style=style)
     category = int(tree.apply(panel[[place]])[0])
     summary = tree.summaries[category - 1]
     headline = _headline(tree, category, panel[[place]]) if style == "plain" else None

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from telltree.explain import Style
     from telltree.panel import Panel
     from telltree.search import Search
-    from telltree.tree.growth import Growth
+    from telltree.tree.settings import Growth
 
     SearchName = str
 else:
@@ -213,7 +213,7 @@ def fit(
     records = read_records(source, data.reading, judge, tree.random_state)
     if data.missing == "unknown":
         _say_how_slow(records.panel)
-    from telltree.tree.induction import Interruption  # loads what learning needs
+    from telltree.tree.interruption import Interruption
 
     cv = None if tree.preset else records.cv
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=cv)
@@ -257,12 +257,13 @@ def _say_how_slow(panel: "Panel") -> None:
 
 def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
     """Print the tree, what is proved of it, and the trees of other sizes."""
-    from telltree.estimators.sizes import sizes_told
-    from telltree.tree.training import remarks
+    from telltree.estimators.cross_validation import sizes_text
+    from telltree.explain.outline import remarks
 
-    put(classifier.tree_.outline(style=style), wrap=True)
-    further = () if classifier.interrupted_ else (sizes_told(classifier),)
-    for remark in filter(None, (*remarks(classifier.tree_), *further)):
+    put(classifier.outline(style=style), wrap=True)
+    path, validation = classifier.pruning_path_, classifier.validation_
+    sizes = "" if classifier.interrupted_ else sizes_text(path, validation, classifier.criterion, classifier.growth)
+    for remark in filter(None, (*remarks(classifier.tree_), sizes)):
         put(f"\n{remark}", wrap=True)
 
 
@@ -400,7 +401,7 @@ def _growth(options: TreeOptions, usual: "Growth | None") -> "Growth | None":
     """The growth with the settings given; None, which stands for the default one, if there are none."""
     from dataclasses import fields
 
-    from telltree.tree.growth import Greedy, LookAhead, Optimal
+    from telltree.tree.settings import Greedy, LookAhead, Optimal
 
     kinds: dict[str, type[Growth]] = {"greedy": Greedy, "look-ahead": LookAhead, "optimal": Optimal}
     kind = kinds[options.growth]
@@ -432,7 +433,7 @@ def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
 
 def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, Any]:
     from telltree.explain import as_records
-    from telltree.tree.training import proved
+    from telltree.explain.outline import proof_text
 
     tree = classifier.tree_
     return {
@@ -441,7 +442,7 @@ def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, A
         "leaves": len(tree.leaves),
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
-        "proved": proved(tree),
+        "proved": proof_text(tree),
         "min_recall": [str(floor) for floor in tree.floors],
         "left_out": _left_out(classifier),
         "rules": as_records(classifier.rules(style=style)),

@@ -43,11 +43,11 @@ def show(
     """
     from dataclasses import replace
 
-    from telltree.explain import as_records, rules_table, rules_text
+    from telltree.explain import as_records, outline, rules_table, rules_text
     from telltree.explain.categories import groups_text
+    from telltree.explain.outline import remarks, unknown_answers
     from telltree.models import load_model
     from telltree.text import clip
-    from telltree.tree.training import doubts, remarks
 
     tree = load_model(model, functions_in(functions)).tree
     rules = rules_table(tree, style=style)
@@ -58,9 +58,9 @@ def show(
     else:
         told = [_telling(rule, tree, style) for rule in rules]
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
-        put(categories if english else f"{tree.outline(style=style)}\n\n{categories}", wrap=True)
+        put(categories if english else f"{outline(tree, style=style)}\n\n{categories}", wrap=True)
         # without the questions, what was unknown of them; floors explain the weights
-        for remark in (*doubts(tree), *tree.floors) if english else remarks(tree):
+        for remark in (*unknown_answers(tree), *tree.floors) if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
 
 
@@ -112,5 +112,5 @@ def _occurs(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
     leaf, branches = tree.leaves[rule.cluster - 1]
     occurred, claims = occurred_in_training(tree), signed(branches)
     told = [claims, *([claim] for claim in claims), *([] if leaf.short is None else [[leaf.short.expression]])]
-    known = ((tree.says(*some), occurred(some, rule.cluster)) for some in told)
+    known = ((tree.sentence(*some), occurred(some, rule.cluster)) for some in told)
     return {text: found for text, found in known if found is not None}
