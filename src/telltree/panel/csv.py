@@ -17,7 +17,7 @@ import numpy as np
 from telltree.errors import DataError
 from telltree.panel.column_names import WIDE_REMEDY, has_no_names, placeholder_names
 from telltree.panel.dates import DateFormat
-from telltree.panel.disk_arrays import Empty, rest
+from telltree.panel.disk_arrays import Empty, unload
 from telltree.panel.input_files import MOST_LINE, File, decode_lines, find_encoding, refuse_foreign_text
 from telltree.panel.input_options import Plan, Use
 from telltree.panel.names_and_missing import says_missing
@@ -196,7 +196,7 @@ def _read_rows(rows: TextRows, names: list[str], columns: Mapping[str, AnyColumn
             column.add(PythonCells(cells[places[name]]), lambda at: f"line {ends[at]} of {file.name}", comma=comma)
         chunk.clear()
         ends.clear()
-        rest()
+        unload()
 
     for row in rows:
         if len(row) != width:
@@ -384,7 +384,7 @@ def _read_all(
                 if not count and not lengths:
                     _make_room(columns, block, total)
                 count += table.add_block(block, columns)
-                rest()
+                unload()
             lengths.append(count)
     return {name: column.finish() for name, column in columns.items()}, lengths
 

@@ -162,7 +162,7 @@ def by_id(ids: Values, name: str, times: Times | None) -> Grouping:
 
 
 def _require_ids(ids: Values, name: str) -> None:
-    absent = absent_rows(ids)
+    absent = missing_rows(ids)
     if absent.any():
         rows = np.flatnonzero(absent).tolist()
         raise DataError(
@@ -170,7 +170,7 @@ def _require_ids(ids: Values, name: str) -> None:
         )
 
 
-def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
+def missing_rows(values: Values) -> npt.NDArray[np.bool_]:
     """Return a mask of the missing values of a column."""
     if isinstance(values, Encoded):
         return is_missing(values.array)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from telltree.errors import DataError, warn
 from telltree.panel.arrays import arrays_of, read_arrays, read_table
 from telltree.panel.dates import DateFormat, Dates, NamedStep, duration_text, moment_text
-from telltree.panel.disk_arrays import on_disk, rest
+from telltree.panel.disk_arrays import on_disk, unload
 from telltree.panel.frames import frame_of, frame_per_record, frames_of, long_frame
 from telltree.panel.input_options import AS_USUAL, Options, Origin, ReadArguments, Roles
 from telltree.panel.names_and_missing import says_missing
@@ -324,10 +324,10 @@ class Panel:
         """True if these are few of the steps that its columns have."""
         return not self.on_disk and 4 * self.steps < int(self._store.lengths.sum())
 
-    def rest(self) -> None:
+    def unload(self) -> None:
         """Free memory: drop what can be computed again, and unload arrays on disk until they are used."""
-        self._store.rest()
-        rest()
+        self._store.clear_cache()
+        unload()
 
     def rows(self) -> slice | Array:
         """Return the rows of this view, in order: a slice if the records are contiguous."""
@@ -600,7 +600,7 @@ class _PartByPart(Sequence[Panel]):
     def __iter__(self) -> Iterator[Panel]:
         for low, high in pairwise(self._bounds):
             yield self._panel[low:high].alone()
-            rest()
+            unload()
 
 
 # ---- A panel as a small table for notebooks; text from data is escaped.

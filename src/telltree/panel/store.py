@@ -112,7 +112,7 @@ class Store:
         in_memory = isinstance(self.rows, SelectedRows) and not isinstance(self.rows.selection, slice)
         return not in_memory and any(map(on_disk, self.rows.values()))
 
-    def rest(self) -> None:
+    def clear_cache(self) -> None:
         """Drop the repeated static columns, which can be computed again."""
         self._expanded.clear()
 
