@@ -46,7 +46,7 @@ def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # no
 
 
 def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
-    own, truths, categories = (_own(word, table) for word in ("steps", "truths", "categories"))
+    own, truths, categories = (_unused_name(word, table) for word in ("steps", "truths", "categories"))
     steps = _Steps(exported.tree.schema, own, exported.tree.step, time)
     found = [steps.condition(all_spelt_out(node.formula.expression)) for node in exported.tree.nodes]
     layers = steps.layers(_source(exported.tree, steps, table, id, time))
@@ -56,9 +56,9 @@ def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  #
     numbers = {node.formula.expression: i for i, node in enumerate(exported.tree.nodes)}
     chosen = list(exported.categories)
     if exported.category is not None:
-        where = _members(chosen[0], numbers)
+        where = _membership(chosen[0], numbers)
         return f"WITH {ctes}\nSELECT record AS {_name(id)}\n  FROM {truths}\n WHERE {where}\n ORDER BY record;\n"
-    cases = "".join(f"\n           WHEN {_members(one, numbers)} THEN {one.number}" for one in chosen)
+    cases = "".join(f"\n           WHEN {_membership(one, numbers)} THEN {one.number}" for one in chosen)
     labels = "".join(f"\n           WHEN {one.number} THEN {_literal(one.label)}" for one in chosen)
     return (
         f"WITH {ctes},\n{categories} AS (\n  SELECT record,\n         CASE{cases}\n         END AS category\n"
@@ -67,14 +67,14 @@ def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  #
     )
 
 
-def _own(word: str, table: str) -> str:
+def _unused_name(word: str, table: str) -> str:
     """Return a name for a part of the query that differs from the table's."""
     while table.lower().startswith(word):
         word += "_"
     return word
 
 
-def _members(chosen: Chosen, numbers: dict[Expression, int]) -> str:
+def _membership(chosen: Chosen, numbers: dict[Expression, int]) -> str:
     parts = [f"n{numbers[formula.expression]} = {int(truth)}" for formula, truth in chosen.branches]
     return " AND ".join(parts) or "TRUE"
 
