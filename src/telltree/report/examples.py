@@ -135,5 +135,5 @@ def _apart_reals(values: Floats, spread: float) -> Floats:
 def _spread(panel: Panel, name: str) -> float:
     """Return the standard deviation of a column; 1 if it is 0 or cannot be computed."""
     with np.errstate(over="ignore", invalid="ignore"):
-        deviation = panel.statistics(name).spread()
+        deviation = panel.statistics(name).standard_deviation()
     return deviation if 0 < deviation < np.inf else 1.0
