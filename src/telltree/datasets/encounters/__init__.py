@@ -7,6 +7,7 @@ would say).
 """
 
 from telltree.datasets.encounters.avoidance import CODES, advised
-from telltree.datasets.encounters.make import ADVISORIES, PROXIMITY, Encounters, make_encounters
+from telltree.datasets.encounters.make import Encounters, make_encounters
+from telltree.datasets.encounters.recording import ADVISORIES, PROXIMITY
 
 __all__ = ["ADVISORIES", "CODES", "PROXIMITY", "Encounters", "advised", "make_encounters"]
