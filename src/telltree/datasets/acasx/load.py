@@ -20,10 +20,10 @@ from telltree.panel.schema import listed
 from telltree.panel.store import Store
 from telltree.text import counted
 
-# ---- The 77 attributes of an encounter: the English for each, what it measures, and useful thresholds.
+# ---- The 77 attributes of an encounter: kind, phrase and useful thresholds of each.
 #
-# The one-bit codes are those that a collision avoidance system sends to its display and to the other aircraft; which
-# bit means what was read off the data: `cc` counts 1 clear of conflict, 4 corrective upwards, 5 corrective downwards,
+# The one-bit codes are those that a collision avoidance system sends to its display and to the other aircraft. Their
+# meaning was inferred from the data: `cc` counts 1 clear of conflict, 4 corrective upwards, 5 corrective downwards,
 # 6 preventive; `vc` 1 crossing, 2 reversal, 3 increase, 4 maintain; `ua` and `da` 1 climb or descend, 2 do not descend
 # or do not climb; the first of three bits counts 4. `vrc` has one bit for each of its three values.
 
@@ -98,7 +98,7 @@ _OF_BOTH: tuple[tuple[str, str, str], ...] = (
 
 
 def schema() -> Schema:
-    """What the columns are: those of aircraft 1, those of aircraft 2, and those of both."""
+    """Return the schema: the columns of aircraft 1, those of aircraft 2, and those of both."""
     ours = [_column(f"{row[0]}_1", row, 1, 2) for row in _OF_AIRCRAFT]
     theirs = [_column(f"{row[0]}_2", row, 2, 1) for row in _OF_AIRCRAFT]
     return Schema([*ours, *theirs, *(_column(row[0], row, 1, 2) for row in _OF_BOTH)])
@@ -126,7 +126,7 @@ Table = tuple[list[str], list[list[str]]]
 def read_folder(
     folder: Path, columns: Sequence[str]
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """All steps of these columns, one record after another; lengths, ids, and which ended in a collision."""
+    """Read all steps of these columns, record by record, with lengths, ids, and a mask of the collisions."""
     ids, nmac = _labels(folder / META)
     records = [_record(folder / f"{number}.csv.gz", columns) for number in ids]
     steps = np.concatenate(records)
@@ -182,7 +182,7 @@ def _numbers(path: Path, rows: list[list[str]]) -> NDArray[np.float64]:
         raise DataError(f"{path}: there is something else than numbers, true and false: {error}") from None
 
 
-# ---- The sample of encounters that comes with telltree, and how it is packed.
+# ---- The sample of encounters that comes with telltree, and its packed form.
 #
 # Numbers are integer thousandths, stored as second differences, byte by byte: most bytes are 0, which compresses well.
 # Truth values are bits.
@@ -195,12 +195,12 @@ Columns = dict[str, NDArray[Any]]
 
 
 def read_sample() -> tuple[Columns, NDArray[np.int64], NDArray[np.bool_]]:
-    """The columns over all steps, the numbers of the encounters, and which ended in a collision."""
+    """Read the columns over all steps, the numbers of the encounters, and a mask of the collisions."""
     return unpacked((files("telltree.datasets.acasx") / _FILE).read_bytes())
 
 
 def packed(columns: Columns, ids: NDArray[np.int64], nmac: NDArray[np.bool_]) -> bytes:
-    """The file for these encounters of 50 steps; Booleans are columns of type bool or int8, all others numbers."""
+    """Pack encounters of 50 steps into a file; columns of type bool or int8 are Boolean, all others numbers."""
     arrays: Columns = {"ids": ids.astype(np.int32), "nmac": nmac}
     for name, values in columns.items():
         if values.dtype in (np.bool_, np.int8):
@@ -215,7 +215,7 @@ def packed(columns: Columns, ids: NDArray[np.int64], nmac: NDArray[np.bool_]) ->
 
 
 def unpacked(content: bytes) -> tuple[Columns, NDArray[np.int64], NDArray[np.bool_]]:
-    """What `packed` was given, numbers rounded to thousandths."""
+    """Undo `packed`, with numbers rounded to thousandths."""
     with np.load(io.BytesIO(lzma.decompress(content)), allow_pickle=False) as arrays:
         ids, nmac = arrays["ids"].astype(np.int64), arrays["nmac"]
         columns: Columns = {}
@@ -229,7 +229,7 @@ def unpacked(content: bytes) -> tuple[Columns, NDArray[np.int64], NDArray[np.boo
     return columns, ids, nmac
 
 
-# ---- Where the encounters come from: a Parquet file, the public repository's folder, or the sample in the package.
+# ---- Loading: from a Parquet file, the public repository's folder, or the sample.
 
 SOURCE = "https://github.com/sisl/GrammarExpts.jl, folder data/datasets/libcas098small_10K"
 PARQUET = "encounters.parquet"
@@ -238,14 +238,14 @@ BEFORE = 5
 
 
 class Acasx(NamedTuple):
-    """Encounters: one record each, and how it ended, "NMAC" or "safe". Unpacks as `panel, y`."""
+    """Encounters: one record each, and its outcome, "NMAC" or "safe". Unpacks as `panel, y`."""
 
     panel: Panel
     y: NDArray[np.str_]
 
 
 class EncounterTable(NamedTuple):
-    """Encounters as they were read: every column over all steps, one record after another."""
+    """Encounters as they were read: each column over all steps, record by record."""
 
     columns: Mapping[str, NDArray[Any]]
     """Reals as floats, Booleans as 0 and 1."""
@@ -260,8 +260,8 @@ def load_acasx(path: str | os.PathLike[str] | None = None, cut: bool = True) -> 
     path: the file `encounters.parquet` (columns encounter, t, nmac and the attributes), the folder of the public
         repository with one `N.csv.gz` an encounter and `_META.csv.gz`, or a folder that contains either. Without a
         path, a sample of 2,000 that comes with telltree: stratified, numbers rounded to thousandths.
-    cut: end each record more than five seconds before the closest approach, as for the paper's table: what comes later
-        gives the end away. False: all 50 seconds.
+    cut: end each record more than five seconds before the closest approach, as for the paper's table: later steps
+        give the outcome away. False: all 50 seconds.
 
     Ids are the numbers of the encounters. DataError if there are no such data.
     """
@@ -278,7 +278,7 @@ def load_acasx(path: str | os.PathLike[str] | None = None, cut: bool = True) -> 
 
 
 def find_acasx() -> Path | None:
-    """The whole data, where the user keeps data sets ($TELLTREE_DATA, or the user's data folder); None if not there."""
+    """Return the folder of the whole data ($TELLTREE_DATA, or the user's data folder); None if they are not there."""
     return next((home for home in homes() if any(place.is_file() for place in _files(home))), None)
 
 
@@ -294,15 +294,15 @@ def _read(path: Path) -> EncounterTable:
             return EncounterTable(*read_folder(place.parent, tuple(schema())))
         if place.is_file():
             return _read_parquet(place)
-    told = "" if path.exists() else ", which does not exist"
+    absent = "" if path.exists() else ", which does not exist"
     raise DataError(
-        f"no aircraft encounters in {path}{told}: expected {PARQUET}, or a folder with {META} and files such as "
+        f"no aircraft encounters in {path}{absent}: expected {PARQUET}, or a folder with {META} and files such as "
         f"1.csv.gz; they are public: {SOURCE}. Without a path, a sample is read that comes with telltree"
     )
 
 
 def _files(path: Path) -> list[Path]:
-    """The files that may hold the encounters, given a path: the file itself, or the first file to read in a folder."""
+    """Return the files that may hold the encounters: the path itself, or the first file to read in that folder."""
     names = (PARQUET, META, f"acasx/{PARQUET}", f"libcas098small_10K/{META}")
     return [path, *(path / name for name in names)]
 
@@ -317,10 +317,10 @@ def _read_parquet(path: Path) -> EncounterTable:
 
 
 def _cut_lengths(whole: EncounterTable) -> NDArray[np.int64]:
-    """How many steps lie more than BEFORE seconds before the closest approach; all of a record that was already cut.
+    """Return the number of steps more than BEFORE seconds before the closest approach; all of a record already cut.
 
-    The closest approach is where vertical separation plus a fifth of the horizontal range is smallest, the authors'
-    measure.
+    The closest approach is where vertical separation plus a fifth of the horizontal range is smallest, as in the
+    authors' code.
     """
     apart = whole.columns["abs_alt_diff"] + whole.columns["horizontal_range"] / 5
     starts = np.cumsum(whole.lengths) - whole.lengths
@@ -331,7 +331,7 @@ def _cut_lengths(whole: EncounterTable) -> NDArray[np.int64]:
 
 
 def _first_steps(lengths: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows are among the first `kept` of their record."""
+    """Return a mask of the rows that are among the first `kept` of their record."""
     step = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     among: NDArray[np.bool_] = step < np.repeat(kept, lengths)
     return among

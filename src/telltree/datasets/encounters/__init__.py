@@ -1,9 +1,8 @@
 """Simulated encounters of two aircraft with a collision avoidance logic on board.
 
-In the order of the work: `advisories` and `table` (the logic, solved offline), `cache` (where it is stored),
-`avoidance` (the logic in flight), `flight` (aircraft and pilots), `plans` and `families` (what is flown), `generate`
-(draw and accept), `attributes` and `recording` (what is recorded), `make` (all together), `policy` (what the logic
-would say).
+In the order of the work: `advisories` and `table` (the logic, solved offline), `avoidance` (the logic in flight),
+`flight` (aircraft and pilots), `families` (the plans that are flown), `recording` (the records of flights), `make`
+(draw, fly, accept and record).
 """
 
 from telltree.datasets.encounters.avoidance import CODES, advised

@@ -1,4 +1,4 @@
-"""The collision avoidance logic on board: what it advises, once a second, from its cached table."""
+"""The collision avoidance logic on board: the advisory of each second, from a cached table."""
 
 import hashlib
 import logging
@@ -37,8 +37,9 @@ SAME_SENSE_WAIT, OTHER_WAIT = 30, 50  # ticks of 0.1 s between changes; clear of
 NOBODY = -1
 
 ADVISORY, CHANGED, FOLLOWS, AWAITS, DUE, SHARP, SHARP_NEXT = range(7)
-"""What is known of an aircraft's crew, all integers: advisory shown and the tick it changed at, advisory followed,
-advisory awaited (NOTHING if none) and the tick it is due at, and whether these call for the larger acceleration.
+"""The state of an aircraft's crew, all integers: advisory shown and the tick of its change, advisory followed, advisory
+awaited (NOTHING if none) and the tick it is due at, and 1 or 0 for each of the last two if it needs the larger
+acceleration or not.
 """
 CREW = 7
 NOTHING = -1
@@ -46,7 +47,7 @@ NOTHING = -1
 
 @small
 def time_left(x, y, vx, vy, alerted):
-    """Seconds until the projected range is under LOST, at least 1; SECONDS if they diverge or would pass far apart."""
+    """Return the seconds until the projected range is under LOST, at least 1; SECONDS if there is no danger."""
     speed = vx * vx + vy * vy
     closing = -(x * vx + y * vy)
     if closing <= 0.0:
@@ -80,7 +81,7 @@ def appraise(table, h, own, intruder, seconds, before, responds, worth):
 
 @small
 def may_follow(advisory, before, wait, banned, leads):
-    """Whether an advisory may be shown `wait` ticks after the last change.
+    """Return True if an advisory may be shown `wait` ticks after the last change.
 
     `banned` is the sense of the other aircraft's advisory if that came first, else 0; only the aircraft that `leads`
     may reverse.
@@ -98,7 +99,7 @@ def may_follow(advisory, before, wait, banned, leads):
 
 @small
 def best(worth, before, wait, banned, leads, threat):
-    """The best permitted advisory; without a threat, clear of conflict as soon as it is permitted."""
+    """Return the best permitted advisory; without a threat, clear of conflict as soon as it is permitted."""
     found = NOTHING
     for advisory in range(NUMBER):
         if may_follow(advisory, before, wait, banned, leads) and (found == NOTHING or worth[advisory] > worth[found]):
@@ -110,7 +111,7 @@ def best(worth, before, wait, banned, leads, threat):
 
 @small
 def margin(worth, chosen, before, wait, banned, leads):
-    """How much more the chosen advisory is worth than the best permitted alternative; 0 if there is none."""
+    """Return the lead in value of the chosen advisory over the best permitted alternative; 0 if there is none."""
     other = -np.inf
     for advisory in range(NUMBER):
         if advisory != chosen and may_follow(advisory, before, wait, banned, leads):
@@ -120,10 +121,10 @@ def margin(worth, chosen, before, wait, banned, leads):
 
 @small
 def decide(table, seen, seconds, threat, tick, crew, leader, worth, margins):
-    """Show both crews their advisories, the leader first; returns who leads afterwards.
+    """Choose the advisories of both crews, the leader's first; return the leader afterwards.
 
-    `seen` has a row for each aircraft: height and vertical rate. Crews learn of changes in `cockpit.hear`; here only
-    ADVISORY and CHANGED are set.
+    `seen` has a row for each aircraft: height and vertical rate. Only ADVISORY and CHANGED are set here; crews react
+    to changes in `flight.receive`.
     """
     head = max(leader, 0)
     for turn in range(2):
@@ -174,20 +175,20 @@ def load_table(threads: int) -> Table:
 
 
 def cache_path() -> Path:
-    """Where the table for these parameters is stored."""
-    said = "\n".join(_constants(advisories) + _constants(table))
-    name = hashlib.sha256(said.encode()).hexdigest()[:16]
+    """Return the file of the table for these parameters."""
+    constants = "\n".join(_constants(advisories) + _constants(table))
+    name = hashlib.sha256(constants.encode()).hexdigest()[:16]
     return platformdirs.user_cache_path("telltree", appauthor=False) / f"avoidance-{name}.table"
 
 
 def _constants(module: ModuleType) -> list[str]:
-    """All constants of a module, defined or imported: the names in capitals."""
+    """Return all constants of a module, defined or imported: the names in capitals."""
     values = {name: value for name, value in vars(module).items() if name.isupper()}
     return [f"{name} = {np.asarray(value).tolist()!r}" for name, value in sorted(values.items())]
 
 
 def _read(place: Path) -> Table | None:
-    """The table in a file, or None if the file is missing or damaged."""
+    """Return the table in a file, or None if the file is missing or damaged."""
     try:
         content = place.read_bytes()
     except OSError:
@@ -198,10 +199,7 @@ def _read(place: Path) -> Table | None:
     return np.frombuffer(numbers, _STORED).reshape(_SHAPE).astype(np.float32)
 
 
-# ---- What the logic would advise in given situations, for figures and checks.
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
-
+# ---- The advisory in given situations, for figures and checks.
 
 CODES = ("COC", "DNC", "DND", "DES1500", "CL1500", "SDES1500", "SCL1500", "SDES2500", "SCL2500")
 """Short names of the advisories, as returned by `advised`."""
@@ -216,11 +214,11 @@ def advised(
     before: str = "COC",
     responds: bool = False,
 ) -> NDArray[np.str_]:
-    """The advisory of a single aircraft, without coordination, as one of `CODES`.
+    """Return the advisory of a single aircraft, without coordination, as one of `CODES`.
 
     height: of the intruder over own aircraft, ft. seconds: until horizontal separation is lost, from 1 to 40. The rates
-    are vertical, ft/s. The arrays are broadcast against each other. before: the advisory shown so far; responds:
-    whether the pilot follows it.
+    are vertical, ft/s. The arrays are broadcast against each other. before: the advisory shown so far; responds: True
+    if the pilot follows it.
     """
     if before not in CODES:
         raise SettingsError(f"before must be one of {', '.join(CODES)}, got {before!r}")

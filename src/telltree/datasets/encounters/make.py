@@ -46,7 +46,7 @@ class Flights:
 
 @dataclass(frozen=True)
 class Accepted:
-    """The plans of the accepted encounters; family and candidate number tell where each came from."""
+    """The plans of the accepted encounters, with the family and candidate number of each."""
 
     plans: Plans
     family: Whole
@@ -54,7 +54,7 @@ class Accepted:
 
 
 def fly_plans(table: Table, plans: Plans, logic: bool = True) -> Flights:
-    """Fly all of them, with the logic or without."""
+    """Fly all plans, with the logic or without."""
     count = len(plans)
     trace = np.empty((count, STEPS, 2, CHANNELS))
     near, alerts = np.empty(count, np.bool_), np.empty((count, 2), np.int64)
@@ -63,13 +63,13 @@ def fly_plans(table: Table, plans: Plans, logic: bool = True) -> Flights:
 
 
 def quotas(n: int, nmac: int) -> Whole:
-    """How many encounters of each family to make without (column 0) and with a near mid-air collision (column 1)."""
+    """Return the numbers of encounters of each family: without (column 0) and with (column 1) a near collision."""
     wanted = [[family.safe for family in FAMILIES], [family.near for family in FAMILIES]]
     return np.stack([_shared_out(n - nmac, wanted[0]), _shared_out(nmac, wanted[1])], axis=1)
 
 
 def _shared_out(total: int, shares: list[int]) -> Whole:
-    """A total divided in these proportions, as integers: the largest remainders are rounded up."""
+    """Divide a total in these proportions, into integers; the largest remainders are rounded up."""
     exact = [total * share for share in shares]  # in units of 1 / sum(shares), so that nothing is rounded yet
     whole = [part // sum(shares) for part in exact]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(exact[i] % sum(shares)))
@@ -79,7 +79,7 @@ def _shared_out(total: int, shares: list[int]) -> Whole:
 
 
 def accept(table: Table, n: int, nmac: int, seed: int, *, threads: int, progress: Progress | None = None) -> Accepted:
-    """Draw until every family has its numbers."""
+    """Draw candidates until every family has its numbers."""
     parts, family, candidates = [], [], []
     with ThreadPoolExecutor(threads) as pool:
         for number, (safe, near) in enumerate(quotas(n, nmac).tolist()):
@@ -94,7 +94,7 @@ def accept(table: Table, n: int, nmac: int, seed: int, *, threads: int, progress
 
 
 def _accepted_of(batches: Iterator[Batch], wanted: Whole) -> Iterator[tuple[Plans, Whole]]:
-    """The accepted candidates of a family and their numbers; `wanted` are those without and with a near collision."""
+    """Yield accepted candidates of a family, and their numbers; `wanted` are those without and with a collision."""
     first = 0
     while wanted.any():
         plans, near = next(batches)
@@ -107,7 +107,7 @@ def _accepted_of(batches: Iterator[Batch], wanted: Whole) -> Iterator[tuple[Plan
 def _flown_ahead(
     table: Table, number: int, seed: int, pool: ThreadPoolExecutor, threads: int
 ) -> Generator[Batch, None, None]:
-    """Batches of a family in order; a thread pool works ahead."""
+    """Yield batches of a family in order; a thread pool works ahead."""
     waiting: deque[Future[Batch]] = deque()
     try:
         for first in itertools.count(0, BATCH):
@@ -120,7 +120,7 @@ def _flown_ahead(
 
 
 def _flown(table: Table, number: int, seed: int, first: int) -> Batch:
-    """A batch of candidates, and which of them nearly collide."""
+    """Draw and fly a batch of candidates; return the plans, and a mask of the near collisions."""
     plans, chance = draw(number, seed, first, BATCH)
     complete = FAMILIES[number].complete
     if complete is not None:
@@ -134,7 +134,7 @@ _ORDER, _NOISE = 100, 101  # streams beside those of the families
 
 
 class Encounters(NamedTuple):
-    """Encounters of two aircraft, how each ended, and what family it is of. Unpacks as `panel, y, family`."""
+    """Encounters of two aircraft, the outcome and the family of each. Unpacks as `panel, y, family`."""
 
     panel: Panel
     y: NDArray[np.str_]
@@ -152,10 +152,10 @@ def make_encounters(
 ) -> Encounters:
     """Simulate encounters of two aircraft, 50 steps of one second each, in 77 mixed attributes.
 
-    n, nmac: how many there are in all, and how many of them end in a near mid-air collision ("NMAC", the aircraft
-        closer than 500 ft horizontally and 100 ft vertically at one instant; the others are "safe").
+    n, nmac: the number of encounters, and of those that end in a near mid-air collision ("NMAC": the aircraft closer
+        than 500 ft horizontally and 100 ft vertically at one instant; the others are "safe").
     seed: the same seed gives the same bytes, whatever the number of threads (None for all cores).
-    progress: called with the number of encounters found so far, and n.
+    progress: a function that is called with the number of encounters found so far, and n.
     logic: False flies the same encounters without the collision avoidance logic; then more of them end in an NMAC.
 
     The first call on a machine compiles, and solves the table of the logic, which it keeps in the user's cache folder.
@@ -181,12 +181,12 @@ def _check(n: int, nmac: int, seed: int, threads: int | None) -> None:
 
 
 def _identity(accepted: Accepted) -> NDArray[np.int64]:
-    """A number for each encounter that depends only on its family and candidate number."""
+    """Return a number for each encounter that depends only on its family and candidate number."""
     return accepted.candidate * len(FAMILIES) + accepted.family
 
 
 def _shuffled(accepted: Accepted, seed: int) -> Accepted:
-    """In random order, so that every part of the panel has all families."""
+    """Return the encounters in random order, so that every part of the panel has all families."""
     order = np.argsort(Chance(seed, _ORDER, _identity(accepted)).uniform(0, 1), kind="stable")
     return Accepted(accepted.plans.take(order), accepted.family[order], accepted.candidate[order])
 

@@ -38,7 +38,7 @@ ADVISORIES = (
     "Crossing Climb",
 )
 """The displayed names; the first nine in the numbering of the logic. Adding `LEVEL_OFF` or `CROSSING` gives the other
-names of two pairs: where they ask for a change of rate, and where they cross the other's altitude.
+names of two pairs: if they require a change of rate, and if they cross the other's altitude.
 """
 LEVEL_OFF, CROSSING = 8, 8  # from DNC, DND and from DES1500, CL1500 to their other names
 SENSES = ("none", "up", "down")
@@ -50,7 +50,7 @@ ORDERS = ("1 above", "2 above", "level")
 
 
 class PhysicalKind(NamedTuple):
-    """A physical quantity: its unit, and the constants worth asking about."""
+    """A physical quantity: its unit, and useful thresholds."""
 
     unit: str | None
     thresholds: tuple[float, ...]
@@ -128,11 +128,11 @@ _SHARED = (
 )
 _NEARLY_THE_LABEL = ("range", "range_rate", "x", "y", "bearing", "tau")
 PROXIMITY = (*(f"{name}_{number}" for number in (1, 2) for name in _NEARLY_THE_LABEL), "separation_trend")
-"""Attributes that tell when the aircraft are close, which nearly is the label: a grammar may leave them out."""
+"""Attributes that show when the aircraft are close, which nearly is the label; a grammar may leave them out."""
 
 
 def schema() -> Schema:
-    """What the columns of the panel are: those of aircraft 1, those of aircraft 2, and those of both."""
+    """Return the schema of the panel: the columns of aircraft 1, those of aircraft 2, and those of both."""
     return Schema([*_of_aircraft(1), *_of_aircraft(2), *_SHARED])
 
 
@@ -162,21 +162,21 @@ Columns = dict[str, Array]
 
 
 def record(plans: Plans, trace: Floats, chance: Chance) -> Columns:
-    """The columns of these flights, each encounter × step, those of aircraft as name_1 and name_2."""
+    """Return the columns of these flights, each encounter × step; those of one aircraft are name_1 and name_2."""
     motion = _motion(plans, trace, chance)
     near = _encounter_geometry(plans, trace, motion, chance)
     shown = trace[..., flight.SHOWN].astype(np.int64)
-    told = _advisories(shown, trace[..., flight.MARGIN], motion, near)
+    advice = _advisories(shown, trace[..., flight.MARGIN], motion, near)
     crew = _crew(shown, trace, motion, near)
     columns: Columns = {}
-    for group in (motion, near, told, crew):
+    for group in (motion, near, advice, crew):
         for name, values in group.items():
             columns[f"{name}_1"], columns[f"{name}_2"] = values[..., 0], values[..., 1]
     return columns | _shared(plans, motion, near, shown)
 
 
 def _motion(plans: Plans, trace: Floats, chance: Chance) -> dict[str, Floats]:
-    """What each aircraft knows of its own motion: encounter, step, aircraft."""
+    """Return the measurements of each aircraft's own motion: encounter, step, aircraft."""
     shape = STEPS, 2
     seconds = np.arange(STEPS, dtype=np.float64)
     place = positions(plans.paths, seconds[None]).swapaxes(1, 2) + chance.normal(0, 30, (*shape, 2))
@@ -198,7 +198,7 @@ def _motion(plans: Plans, trace: Floats, chance: Chance) -> dict[str, Floats]:
 
 
 def _encounter_geometry(plans: Plans, trace: Floats, motion: dict[str, Floats], chance: Chance) -> dict[str, Floats]:
-    """What each aircraft knows of the other: it receives the other's altitude, and measures its range and bearing."""
+    """Return each aircraft's measurements of the other, whose altitude it receives."""
     shape = STEPS, 2
     reported, own = motion["altitude"][..., ::-1], trace[..., flight.HEIGHT] + plans.biases[:, None]
     height = np.round(reported - own + chance.normal(0, 15, shape))
@@ -222,7 +222,7 @@ def _encounter_geometry(plans: Plans, trace: Floats, motion: dict[str, Floats], 
 
 
 def _horizontal(plans: Plans) -> tuple[Floats, Floats]:
-    """The true position of aircraft 2 relative to aircraft 1 at each step, and its rate of change."""
+    """Return the true position of aircraft 2 relative to aircraft 1 at each step, and its rate of change."""
     seconds = np.arange(STEPS, dtype=np.float64)
     here = positions(plans.paths, seconds[None])
     heading = plans.paths[..., HEADING, None] + plans.paths[..., TURN, None] * seconds
@@ -231,7 +231,7 @@ def _horizontal(plans: Plans) -> tuple[Floats, Floats]:
 
 
 def _advisories(shown: Whole, margin: Floats, motion: dict[str, Floats], near: dict[str, Floats]) -> Columns:
-    """What the logic on board shows, and how that came about; what was true at a change holds until the next."""
+    """Return the advisories, and properties of their last change, which hold until the next one."""
     before = np.concatenate([np.zeros_like(shown[:, :1]), shown[:, :-1]], axis=1)
     changed, active = shown != before, shown != COC
     sense = _sense(shown)
@@ -264,7 +264,7 @@ def _advisories(shown: Whole, margin: Floats, motion: dict[str, Floats], near: d
 
 
 def _crew(shown: Whole, trace: Floats, motion: dict[str, Floats], near: dict[str, Floats]) -> Columns:
-    """What the pilots do about it, and the consequences."""
+    """Return the response of the pilots, and its effects."""
     followed, awaited = trace[..., flight.FOLLOWED], trace[..., flight.AWAITED]
     rate, active = motion["vertical_rate"], shown != COC
     phase = np.where(followed > COC, 2, np.where(awaited > COC, 1, 0))
@@ -280,7 +280,7 @@ def _crew(shown: Whole, trace: Floats, motion: dict[str, Floats], near: dict[str
 
 
 def _shared(plans: Plans, motion: dict[str, Floats], near: dict[str, Floats], shown: Whole) -> Columns:
-    """The attributes of both aircraft together."""
+    """Return the attributes of both aircraft together."""
     apart, closing = _horizontal(plans)
     range_rate, active = near["range_rate"].mean(axis=-1), shown != COC
     begun = np.where(active, np.arange(STEPS)[:, None], STEPS).min(axis=1)
@@ -300,23 +300,23 @@ def _sense(shown: Whole) -> Whole:
 
 
 def _complies(shown: Whole, rate: Floats) -> NDArray[np.bool_]:
-    """Whether a measured rate complies with the advisory, or nearly."""
+    """Return True where a measured rate complies with the advisory, or nearly does."""
     enough: NDArray[np.bool_] = _sense(shown) * (rate - TARGET[shown]) >= -NEARLY
     return enough
 
 
 def _since(events: NDArray[np.bool_]) -> Floats:
-    """Seconds since the last event; NOT_YET where there was none."""
+    """Return the seconds since the last event; NOT_YET where there was none."""
     steps = np.arange(STEPS, dtype=np.float64)[:, None]
     return np.minimum(steps - np.maximum.accumulate(np.where(events, steps, -np.inf), axis=1), NOT_YET)
 
 
 def _turned(degrees: Floats) -> Floats:
-    """The same direction, between −180° and 180°."""
+    """Return the same directions, between −180° and 180°."""
     turned: Floats = np.round((degrees + 180) % 360 - 180, 1)
     return turned
 
 
 def encoded(values: Array) -> Array:
-    """A column as panels store it: flags as small integers, and one value after another."""
+    """Return a column as panels store it: flags as small integers, in one dimension."""
     return np.ascontiguousarray(values.astype(Flag) if values.dtype == np.bool_ else values).reshape(-1)

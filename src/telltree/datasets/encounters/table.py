@@ -1,7 +1,7 @@
 """The table of the avoidance logic, solved by dynamic programming backwards from the loss of horizontal separation.
 
-The future after an advisory depends on heights, rates, the advisory and whether the pilot responds, but not on the
-advisory before. So the table holds that, and the costs of a change are added at lookup.
+The future after an advisory depends on heights, rates, the advisory and the pilot's response, but not on the advisory
+before. So the table holds these values, and the costs of a change are added at lookup.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -63,13 +63,13 @@ def solve_table(heights: Floats = HEIGHTS, rates: Floats = RATES, seconds: int =
 
 
 def usable_cores() -> int:
-    """How many threads this process can run at once."""
+    """Return the number of threads that this process can run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @small
 def locate(grid, x):
-    """The cell of a grid that holds x, and how far into it x lies; x outside the grid is moved to its edge."""
+    """Return the cell of a grid that contains x, and the share of it below x; x is clipped to the grid."""
     low, high = 0, len(grid) - 1
     while high - low > 1:
         middle = (low + high) >> 1
@@ -83,7 +83,7 @@ def locate(grid, x):
 
 @small
 def response_chance(before, responds, advisory):
-    """The probability, in the model of the table, that the pilot follows the advisory in the coming second."""
+    """Return the probability, in the model of the table, that the pilot follows the advisory in the next second."""
     if advisory == COC or (responds and before == advisory):
         return 1.0
     if sense(before) == sense(advisory):
@@ -93,7 +93,7 @@ def response_chance(before, responds, advisory):
 
 @small
 def _changed(rate, push, advisory):
-    """The rate after a second of acceleration; it goes no further than the advisory asks."""
+    """Return the rate after a second of acceleration, which ends when the rate complies with the advisory."""
     if advisory == COC:
         return min(max(rate + push, -FASTEST), FASTEST)
     if complies(advisory, rate):
@@ -103,7 +103,7 @@ def _changed(rate, push, advisory):
 
 @small
 def _outlook(heights, rates, ahead, h, own, intruder, responds, advisory):
-    """The expected value one second later, over the accelerations of both aircraft."""
+    """Return the expected value one second later, over the accelerations of both aircraft."""
     flown = advisory if responds else COC
     total = 0.0
     for i in range(3):
@@ -127,7 +127,7 @@ def _outlook(heights, rates, ahead, h, own, intruder, responds, advisory):
 
 @kernel
 def _step_back(heights, rates, ahead, layer, values, first, last):
-    """One more second back: from the values ahead, the value of each advisory, and of the best one."""
+    """Go one second back: from the values ahead, compute the value of each advisory, and of the best one."""
     for h in range(first, last):
         for own in range(len(rates)):
             for intruder in range(len(rates)):
