@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from telltree import Grammar, Panel
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 
 TEXT = """

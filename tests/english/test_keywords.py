@@ -4,20 +4,21 @@ import random
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.english.test_read import built, types_of
 from tests.support import oracle
+from tests.support.effort import examples
 from tests.support.oracle_form import judged
 from tests.support.strategies import Column, RandomFormulas, draw_case
 
 from telltree import Formula
 from telltree.english import term_of
-from telltree.english.phrases import PHRASES
-from telltree.english.read import read
-from telltree.english.say import spoken
-from telltree.english.words import BOUNDS, OPENERS, WORDS
+from telltree.english.operator_phrases import PHRASES
+from telltree.english.read_sentence import read
+from telltree.english.tokens import BOUNDS, OPENERS, WORDS
+from telltree.english.write_sentence import text_with_quotations
 from telltree.explain import english
 from telltree.panel import Column as Named
 from telltree.panel import Schema
@@ -45,7 +46,7 @@ def keywords():
 
 def said(formula, columns, step):
     schema = Schema(Named(c.name, c.type, levels=c.levels) for c in columns)
-    sentence, meant = spoken(term_of(built(formula, types_of(columns))), schema, step=step)
+    sentence, meant = text_with_quotations(term_of(built(formula, types_of(columns))), schema, step=step)
     return sentence, read(sentence, schema, step=step, sentences=meant)
 
 
@@ -89,7 +90,7 @@ def test_sentences_about_other_columns_need_no_quotes(word, text):
     assert Formula.from_english(sentence, schema) == Formula.from_english(sentence, plain)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.sampled_from(keywords()), min_size=3, max_size=6, unique=True), st.randoms(use_true_random=False))
 def test_all_columns_may_be_named_by_keywords(words, rng):
     kinds = ["real", "Boolean", "categorical", *(rng.choice(("real", "Boolean")) for _ in words[3:])]

@@ -8,28 +8,15 @@ import sys
 import pytest
 
 from tests.support import oracle
+from tests.support.effort import few_fast, share
 from tests.support.oracle_form import judged
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.english import term_of
-from telltree.english.read import read
-from telltree.english.say import spoken
-from telltree.english.terms import (
-    FALSE,
-    TRUE,
-    All,
-    Always,
-    Compares,
-    HowOften,
-    Interval,
-    Names,
-    Orders,
-    Reals,
-    Says,
-    Some,
-    Sometime,
-    Truths,
-)
+from telltree.english.read_sentence import read
+from telltree.english.terms import FALSE, TRUE, And, CountIn, Eventually, Globally, Or, OrderIn, ValueIn
+from telltree.english.values import Interval, Names, Orders, Reals, Truths
+from telltree.english.write_sentence import text_with_quotations
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Level, Number, Shape, Type, operator_named
 from telltree.panel import Column, Schema
@@ -108,14 +95,14 @@ def timed(record, step):
 
 def read_back(term, schema, step, missing):
     """What is said of a term, and the expression that is read from it."""
-    sentence, meant = spoken(term, schema, step=step, missing=missing)
+    sentence, meant = text_with_quotations(term, schema, step=step, missing=missing)
     assert sentence.isprintable()
     assert "[" not in sentence
     quoted = meant if "“" in sentence else ()
     return sentence, read(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", few_fast(range(SEEDS)))
 def test_ten_thousand_random_formulas_answer_alike(seed):
     rng = random.Random(seed)
     for _ in range(FAMILIES):
@@ -147,8 +134,8 @@ class Terms:
             return self.literal()
         parts = tuple(self.term(depth - 1) for _ in range(rng.choice((2, 2, 3, 5))))
         part = parts[0]
-        choices = (All(parts), Some(parts), Sometime(part), Always(part), Sometime(Always(part)), self.literal())
-        return rng.choice((*choices, HowOften(part, self.reals(False)), rng.choice((TRUE, FALSE))))
+        choices = (And(parts), Or(parts), Eventually(part), Globally(part), Eventually(Globally(part)), self.literal())
+        return rng.choice((*choices, CountIn(part, self.reals(False)), rng.choice((TRUE, FALSE))))
 
     def literal(self):
         rng, (first, second) = self.rng, self.rng.choices(self.columns, k=2)
@@ -157,15 +144,15 @@ class Terms:
             unlike = rng.random() < 0.5
             orders = (unlike, rng.random() < 0.5, unlike if first.type != "real" else rng.random() < 0.5)
             sides = sorted((signal, other), key=str)
-            return Compares(*sides, Orders(*orders, rng.random() < 0.5))
+            return OrderIn(*sides, Orders(*orders, rng.random() < 0.5))
         if first.type == "Boolean":
-            return Says(signal, Truths(*(rng.random() < 0.5 for _ in range(3))))
+            return ValueIn(signal, Truths(*(rng.random() < 0.5 for _ in range(3))))
         if first.type == "real":
             turned = Expression(operator_named("-"), tuple(sorted((signal, other), key=str)))
             apart = second.type == "real" and rng.random() < 0.3
-            return Says(turned if apart else signal, self.reals(rng.random() < 0.3))
+            return ValueIn(turned if apart else signal, self.reals(rng.random() < 0.3))
         names = frozenset(rng.sample(first.levels, rng.randint(0, len(first.levels))))
-        return Says(signal, Names(names, rng.random() < 0.5, rng.random() < 0.3))
+        return ValueIn(signal, Names(names, rng.random() < 0.5, rng.random() < 0.3))
 
     def reals(self, missing):
         rng, ends = self.rng, (-math.inf, -2.5, -1.0, 0.0, 1.0, 2.0, 2.5, math.inf)
@@ -176,19 +163,19 @@ class Terms:
 def holds(term, record, steps):  # noqa: PLR0911  one return a kind of term
     """Whether a term is true at each step: the meaning of terms, in plain words."""
     match term:
-        case All(parts):
+        case And(parts):
             return [all(holds(part, record, steps)[t] for part in parts) for t in range(steps)]
-        case Some(parts):
+        case Or(parts):
             return [any(holds(part, record, steps)[t] for part in parts) for t in range(steps)]
-        case Sometime(part):
+        case Eventually(part):
             return [any(holds(part, record, steps)[t:]) for t in range(steps)]
-        case Always(part):
+        case Globally(part):
             return [all(holds(part, record, steps)[t:]) for t in range(steps)]
-        case HowOften(part=part, times=times):
+        case CountIn(part=part, times=times):
             return [sum(holds(part, record, steps)) in times] * steps
-        case Says(signal=signal, values=values):
+        case ValueIn(signal=signal, values=values):
             return [_among(value, values) for value in oracle.values(judged(signal), record, {})]
-        case Compares(first=first, second=second, orders=orders):
+        case OrderIn(first=first, second=second, orders=orders):
             sides = (oracle.values(judged(side), record, {}) for side in (first, second))
             return [_stands(a, b, orders) for a, b in zip(*sides, strict=True)]
     raise AssertionError(term)
@@ -220,7 +207,7 @@ def _stands(a, b, orders):
     return orders.less if a < b else orders.greater if a > b else orders.equal
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few_fast(range(10)))
 def test_random_terms_answer_alike(seed):
     rng = random.Random(seed)
     for _ in range(20):
@@ -228,7 +215,7 @@ def test_random_terms_answer_alike(seed):
         schema, draw = draw_schema(rng, columns), Terms(rng, columns)
         case = draw_case(rng, columns, [1, 2, 4])
         for _ in range(8):
-            term = Sometime(draw.term(rng.randint(0, 3))) if rng.random() < 0.8 else Always(draw.term(2))
+            term = Eventually(draw.term(rng.randint(0, 3))) if rng.random() < 0.8 else Globally(draw.term(2))
             missing = missing_in(case) if rng.random() < 0.5 else None
             sentence, found = read_back(term, schema, rng.choice(STEPS), missing)
             for record in case.records:
@@ -423,11 +410,11 @@ def attempt(text, step):
         return error.place, None
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few_fast(range(10)))
 def test_any_text_is_read_or_refused(seed, monkeypatch):
     """With suggestions for the first seed alone: to find one, a text is read in a hundred other forms."""
     if seed:
-        monkeypatch.setattr(sys.modules["telltree.english.read"], "with_suggestion", lambda error, *_: error)
+        monkeypatch.setattr(sys.modules["telltree.english.read_sentence"], "with_suggestion", lambda error, *_: error)
     rng = random.Random(seed)
     sentences = [
         "at some point either the advisory is active, x is within 3 or mode is up, and then or later b is true",
@@ -436,7 +423,7 @@ def test_any_text_is_read_or_refused(seed, monkeypatch):
         "never x above 3, mode up and pressure “p1” at most 5 at once; and the advisory is always active",
     ]
     understood = 0
-    for _ in range(400):
+    for _ in range(share(400)):
         text = " ".join(rng.choices(WORDS, k=rng.randint(1, 14)))
         if rng.random() < 0.6:
             words = rng.choice(sentences).split(" ")

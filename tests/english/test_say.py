@@ -6,11 +6,10 @@ import pytest
 from telltree.engine import Formula
 from telltree.english import term_of
 from telltree.english.normal_form import same
-from telltree.english.possible import Possible
-from telltree.english.read import read, read_term
-from telltree.english.say import quotations, say, spoken
-from telltree.english.terms import All
+from telltree.english.read_sentence import read, read_term
+from telltree.english.terms import And, Domains
 from telltree.english.vocabulary import static_columns
+from telltree.english.write_sentence import quotations, say, text_with_quotations
 from telltree.errors import DataError, SettingsError, SpeechError
 from telltree.explain import english
 from telltree.grammar import Grammar
@@ -82,9 +81,9 @@ FUNCTIONS = (turns, half, so_far, careless)
 def said(text, schema=SCHEMA, missing=(), step=None):
     """What is said of a formula, once it is known that this is read as the same."""
     term = term_of(Formula.parse(text, schema, functions=FUNCTIONS).expression, missing)
-    sentence, quoted = spoken(term, schema, step=step, missing=missing)
+    sentence, quoted = text_with_quotations(term, schema, step=step, missing=missing)
     found = read_term(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
-    assert same(found, term, Possible(missing, static_columns(schema))), sentence
+    assert same(found, term, Domains(missing, static_columns(schema))), sentence
     return sentence
 
 
@@ -440,7 +439,7 @@ def test_a_rule_speaks_for_itself(text, sentence):
     term = term_of(formula)
     assert say(term, SCHEMA) == sentence
     found = read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA))
-    assert same(found, term, Possible())
+    assert same(found, term, Domains())
 
 
 NAMING = """
@@ -476,7 +475,7 @@ def test_a_grammars_words_for_signals_are_theirs(text, sentence):
     assert say(term, SCHEMA, missing=()) == sentence
     meant = quotations(term, SCHEMA, missing=())
     found = Formula.from_english(sentence, SCHEMA, functions=FUNCTIONS, quotations=meant)
-    assert same(term_of(found.expression, ()), term, Possible(()))
+    assert same(term_of(found.expression, ()), term, Domains(()))
 
 
 def test_own_words_without_their_meaning_are_told_of():
@@ -495,10 +494,10 @@ def test_own_words_without_their_meaning_are_told_of():
 
 def test_a_rule_that_speaks_like_a_column_is_quoted_as_a_formula():
     grammar = Grammar.parse('Start ::= F(Fast)\nFast ::= rate > 40 "altitude" | on "we act" | b "we act"', SCHEMA)
-    term = All(tuple(term_of(grammar.derive(text).expression) for text in ("F(rate > 40)", "F(on)", "F(b)")))
+    term = And(tuple(term_of(grammar.derive(text).expression) for text in ("F(rate > 40)", "F(on)", "F(b)")))
     sentence = say(term, SCHEMA)
     assert sentence == "each at some point: “rate > 40”; we act; and b is true"
-    assert same(read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA)), term, Possible())
+    assert same(read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA)), term, Domains())
 
 
 ALIKE = Schema(
@@ -595,7 +594,7 @@ def test_a_grammars_words_appear_like_any_others_where_they_are_clear(text, sent
     assert say(term, WORDLESS, missing=()) == sentence
     for spelling in (sentence, sentence[0].upper() + sentence[1:], f"{sentence}."):
         found = Formula.from_english(spelling, WORDLESS, quotations=quotations(term, WORDLESS, missing=()))
-        assert same(term_of(found.expression, ()), term, Possible(()))
+        assert same(term_of(found.expression, ()), term, Domains(()))
 
 
 def test_a_column_that_a_grammar_has_words_for_keeps_its_own():
@@ -629,7 +628,7 @@ def test_odd_names_are_told_from_our_own_words(name):
         term = term_of(formula)
         sentence = say(term, schema)
         assert sentence.isprintable()
-        assert same(term_of(read(sentence, schema)), term, Possible()), sentence
+        assert same(term_of(read(sentence, schema)), term, Domains()), sentence
 
 
 def test_only_what_could_be_misread_is_quoted():

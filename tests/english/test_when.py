@@ -16,9 +16,9 @@ import telltree
 from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.english import quotations, say, term_of
 from telltree.english.normal_form import same
-from telltree.english.possible import Possible
+from telltree.english.terms import Domains
 from telltree.errors import SpeechError
-from telltree.explain import english
+from telltree.explain import english, outline
 from telltree.grammar import Grammar
 from telltree.panel import Column, Schema
 
@@ -358,7 +358,7 @@ def test_a_grammars_own_words_go_before_those_for_time(text, words):
     assert say(term, SCHEMA, step=HOURS, missing=()) == words
     meant = quotations(term, SCHEMA, step=HOURS, missing=())
     found = Formula.from_english(words, SCHEMA, step=HOURS, quotations=meant)
-    assert same(term_of(found.expression, ()), term, Possible(()))
+    assert same(term_of(found.expression, ()), term, Domains(()))
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def test_times_without_a_unit_are_told_by_the_name_of_their_column(tmp_path):
     words = "after more than 4 units of tick, at some point x is above 0"
     assert english(Formula.parse("F(elapsed() > 4 and x > 0)", panel.schema), panel.schema, step=panel.step) == words
     for tree in (model.tree_, telltree.load(tmp_path / "model.json").tree_):
-        assert tree.outline().splitlines()[0] == "the record lasts more than 4 units of tick?"
+        assert outline(tree).splitlines()[0] == "the record lasts more than 4 units of tick?"
     for said in (words, words.replace("tick", "time")):
         assert str(Formula.from_english(said, panel.schema, step=panel.step)) == "F((elapsed() > 4) ∧ (x > 0))"
     assert pickle.loads(pickle.dumps(panel)).step.clock == copy.copy(panel.step).clock == "tick"  # noqa: S301

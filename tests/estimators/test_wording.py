@@ -57,5 +57,5 @@ def test_trees_of_folds_are_the_same_with_planes_of_their_own(monkeypatch):
     shared = learned(grammar=grammar, cv=3)
     monkeypatch.setattr(GrammarTreeClassifier, "_shared", lambda *_: None)
     own = learned(grammar=grammar, cv=3)
-    assert np.array_equal(shared.validation_.chances, own.validation_.chances)
+    assert np.array_equal(shared.validation_.path_probabilities, own.validation_.path_probabilities)
     assert shared.tree_ == own.tree_

@@ -152,6 +152,7 @@ def test_pictures(collisions, study, tmp_path):
     assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not beside the project")
 def test_the_papers_encounters_are_in_categories_of_collisions():
     """One tree for all 10,000, with the first seed."""
@@ -159,6 +160,7 @@ def test_the_papers_encounters_are_in_categories_of_collisions():
     assert [case.category.label for case in found.cases] == ["NMAC"] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not beside the project")
 def test_the_real_experiment():
     """One trial, with a small budget: better than the decision tree, with short formulas."""

@@ -8,10 +8,11 @@ import statistics
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
+from tests.support.effort import examples
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree import Formula, Panel, user_function
@@ -402,7 +403,7 @@ def test_user_functions():
     assert answer.members.tolist() == ["a"]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_answers_are_those_of_a_plain_loop(seed):
     rng = random.Random(seed)
@@ -444,7 +445,7 @@ def test_answers_are_those_of_a_plain_loop(seed):
     json.dumps(answer.to_dict(), allow_nan=False)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_what_was_understood_is_the_same_question(seed):
     rng = random.Random(seed)

@@ -6,8 +6,8 @@ from tests.support.class_trees import class_leaf, class_tree
 
 from telltree import Panel
 from telltree.engine import Formula
-from telltree.english.possible import Possible
-from telltree.english.say import say
+from telltree.english.terms import Domains
+from telltree.english.write_sentence import say
 from telltree.explain.candidates import Seen, nearly_asked, observed
 from telltree.panel import Column, Schema
 from telltree.tree import Node
@@ -83,7 +83,7 @@ def lines(text):
 
 
 def test_all_kinds_of_values_are_spoken_of():
-    assert said(observed(SCHEMA.values(), [], 5, Possible(MISSING, frozenset({"y"})))) == lines(OF_COLUMNS)
+    assert said(observed(SCHEMA.values(), [], 5, Domains(MISSING, frozenset({"y"})))) == lines(OF_COLUMNS)
 
 
 def test_what_a_tree_asks_is_taken_apart_counted_and_paired():

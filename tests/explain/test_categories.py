@@ -5,18 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
 from tests.support.class_trees import class_leaf, class_tree
+from tests.support.effort import examples
 from tests.support.strategies import FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula
 from telltree.english import repeats
 from telltree.errors import DataError
 from telltree.estimators import GrammarTreeClassifier
-from telltree.explain import categories, categories_text, categorize, rules_table, rules_text, sentence
+from telltree.explain import categories, categories_text, categorize, outline, rules_table, rules_text, sentence
 from telltree.explain.category_text import grouped, groups_text
 from telltree.models.export import export_model
 from telltree.panel import Column, Panel, Schema
@@ -69,7 +70,7 @@ def test_a_category_of_classes_that_hardly_differ_in_number_is_mixed(counts, tit
     assert (first.title, second.title) == (title, "hail")
     assert first.label == ("storm" if counts[1] > counts[0] else "calm")
     assert str(first).startswith(f"[1] {title}  (")
-    assert f"[1] {title}: {hits}" in tree.outline()
+    assert f"[1] {title}: {hits}" in outline(tree)
     rows = rules_table(tree)
     assert (rows[0].title, rows[0].label) == (title, first.label)
     assert title in rules_text(rows)
@@ -80,7 +81,7 @@ def test_a_category_of_classes_that_hardly_differ_in_number_is_mixed(counts, tit
 def test_of_many_classes_that_tie_a_few_are_named():
     tree = class_tree(node("F(x < 4)", leaf(2, 2, 2, 2, 2), leaf(0, 0, 0, 0, 1)), classes="abcde", schema=SCHEMA)
     assert categorize(tree, PANEL)[0].title == "mixed: a, b or 3 others"
-    assert "mixed: a, b or 3 others: 2, 2 and 6 of 10 records" in tree.outline()
+    assert "mixed: a, b or 3 others: 2, 2 and 6 of 10 records" in outline(tree)
 
 
 def test_weights_decide_what_is_mixed():
@@ -185,7 +186,7 @@ def draw_tree(rng, draw, schema, depth):
     return node(text, true, false, schema)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32))
 def test_clusters_partition_the_records_as_described(seed):
     rng = random.Random(seed)

@@ -11,26 +11,26 @@ import pytest
 
 from tests.models.test_export_stl import robustness
 from tests.support import oracle
-from tests.support.everywhere import Asked, formulas_with, lacking, records
+from tests.support.effort import share
+from tests.support.operator_checks import Asked, formulas_with, lacking, records
 
 from telltree import Formula, Grammar, Panel
 from telltree.engine import truth_of
 from telltree.engine.signals import SIGNALS
 from telltree.engine.three_valued import BOUNDS, THERE, by_operands, like_operands
-from telltree.english.normal_form import APART, kept_whole
-from telltree.english.phrases import PHRASES, Phrase
+from telltree.english.conversion import CONVERSIONS, opaque
+from telltree.english.operator_phrases import PHRASES, Phrase
 from telltree.errors import GrammarError, OperatorError
 from telltree.explain import decisive_steps, english
-from telltree.explain.implication import CLAIMS, opaque
 from telltree.logic import OPERATORS, Type
 from telltree.logic.meaning import Joins, Makes, MicroOp
 from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register, withdraw
 from telltree.logic.types import fits
 from telltree.models.export import export_model
-from telltree.models.exported import Refused
-from telltree.models.python_module import PYTHON, code
-from telltree.models.sql import SQL
-from telltree.models.stl import STL
+from telltree.models.export_common import Refused
+from telltree.models.export_python import PYTHON, code
+from telltree.models.export_sql import SQL
+from telltree.models.export_stl import STL
 
 CONTRIBUTING = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -100,8 +100,7 @@ WITHIN = Toy(
     ),
     (
         (BOUNDS, by_operands),
-        (APART, kept_whole),
-        (CLAIMS, opaque),
+        (CONVERSIONS, opaque),
         (PHRASES, Phrase("it comes within {k} that {0}")),
         (SQL, within_sql),
         (STL, lambda writer, e: f"eventually[0:{int(e.parameter('k'))}]({writer.truth(e.args[0])})"),
@@ -121,8 +120,7 @@ AFTER = Toy(
     ),
     (
         (BOUNDS, by_operands),
-        (APART, kept_whole),
-        (CLAIMS, opaque),
+        (CONVERSIONS, opaque),
         (PHRASES, Phrase("it holds after {d} that {0}")),
         (SQL, Refused("which is not asked for it")),
         (STL, Refused()),
@@ -186,7 +184,7 @@ def case():
 def test_a_toy_is_known_to_everyone_and_then_forgotten(toy, case, tmp_path):
     with toy.added() as row:
         assert not lacking()
-        for plain in formulas_with(row, 6):
+        for plain in formulas_with(row, share(6, 2)):
             asked = Asked(plain, case)
             asked.check_text()
             asked.check_engine()

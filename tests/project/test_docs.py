@@ -93,8 +93,8 @@ def test_every_picture_is_shown():
 
 def test_the_readme_tells_of_the_tree_that_the_demo_learns_and_the_pictures_show():
     panel, ends = demo.encounters()
-    tree = demo.fit(panel[: demo.LEARNT_FROM], ends[: demo.LEARNT_FROM]).tree_
-    assert tree.outline() in (ROOT / "README.md").read_text(encoding="utf-8")
+    model = demo.fit(panel[: demo.LEARNT_FROM], ends[: demo.LEARNT_FROM])
+    assert model.outline() in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 FOR_MAINTAINERS = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "decisions").glob("*.md"))]

@@ -12,15 +12,15 @@ import pytest
 from telltree import Panel, load
 from telltree.engine import Formula
 from telltree.errors import LONGEST_MESSAGE, DataError, GrammarError, ModelFormatError
+from telltree.files import TomlError, parsed_toml
 from telltree.grammar import Grammar, parser
 from telltree.grammar.parser import MOST_PARTS as MOST_GRAMMAR_PARTS
 from telltree.grammar.parser import has_more_parts, room_for
 from telltree.logic import Expression, operator_named
-from telltree.models import document
-from telltree.models.decode import LONG_GRAMMAR
+from telltree.models import parse_document
 from telltree.models.document import MOST_PARTS
+from telltree.models.read_model import LONG_GRAMMAR
 from telltree.panel import Column, Schema
-from telltree.panel.schema_file import TomlError, from_toml, parsed_toml, to_toml
 from telltree.tree.pruning_path import PruningPath
 from telltree.tree.tree import Node, RunnerUp
 
@@ -169,7 +169,7 @@ def test_a_long_message_keeps_its_place_and_its_remedy():
 
 def test_a_schema_speaks_of_long_names_briefly():
     with pytest.raises(DataError) as caught:
-        from_toml(f"[columns.a]\ntype = '{'x' * LARGE}'")
+        Schema.from_toml(f"[columns.a]\ntype = '{'x' * LARGE}'")
     assert len(str(caught.value)) < LONGEST_MESSAGE + 100
 
 
@@ -199,7 +199,7 @@ def test_toml_of_any_size_and_shape_is_read_or_refused(text, match):
 
 def test_the_schema_of_twenty_thousand_columns_is_read():
     schema = Schema([Column(f"sensor_{i}", "real", kind="height", unit="ft") for i in range(20_000)])
-    assert from_toml(to_toml(schema)) == schema
+    assert Schema.from_toml(schema.to_toml()) == schema
 
 
 def test_dots_in_texts_and_comments_are_no_parts_of_keys():
@@ -209,7 +209,7 @@ def test_dots_in_texts_and_comments_are_no_parts_of_keys():
 
 def test_a_schema_with_a_number_of_thousands_of_digits_is_refused():
     with pytest.raises(DataError, match="thousands of digits"):
-        from_toml(f"[columns.a]\ntype = 'real'\nthresholds = [{'9' * 5000}]")
+        Schema.from_toml(f"[columns.a]\ntype = 'real'\nthresholds = [{'9' * 5000}]")
 
 
 def changed_model(tmp_path, change):
@@ -277,7 +277,7 @@ def test_a_model_has_columns_of_very_many_levels(tmp_path):
 
 def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
     model = load(GOLDEN)
-    monkeypatch.setattr(document, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(parse_document, "MOST_COLUMNS", 3)
     with pytest.raises(ModelFormatError, match=r"cannot be saved, since it could not be loaded: .* it has 4 columns"):
         model.save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())

@@ -13,7 +13,7 @@ from tests.support.report_page import data_of, decoded
 
 from telltree import Panel
 from telltree.report import records, report_html
-from telltree.report.records import distances, medoids
+from telltree.report.examples import distances, medoids
 from telltree.tree.tree import Node, RunnerUp
 
 

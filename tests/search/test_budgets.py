@@ -12,7 +12,7 @@ import pytest
 from tests.support.programs import started
 
 from telltree import Formula, Panel
-from telltree.engine.formulas import FormulaEvaluator, signals_of
+from telltree.engine.formula_evaluator import FormulaEvaluator, signals_of
 from telltree.grammar import Grammar
 from telltree.grammar.default_language import cuts, roundest
 from telltree.search import GeneticProgramming, MonteCarlo, Scores

@@ -7,18 +7,19 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.brute_force import answers, derivations, gini_size, size, text_of
+from tests.support.effort import examples, few_fast
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, load
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.grammar import templates
 from telltree.logic import user_function
 from telltree.panel import Column, ColumnType, Schema
-from telltree.scale.checkpoint import found_of, found_state
+from telltree.scale.checkpoint import search_result, search_state
 from telltree.search import Exhaustive, Proof, Scores
 from telltree.search.state import Given
 from telltree.tree import MDL, GiniSize
@@ -135,7 +136,7 @@ def near(values):
     return pytest.approx(list(values), abs=1e-9)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     st.sampled_from(SCOPES), st.none() | st.integers(3, 11), records, st.data(),
 )  # fmt: skip
@@ -266,7 +267,7 @@ def all_of(depth, most):
 
 
 @pytest.mark.parametrize("fitness", [GiniSize(), MDL(), GiniSize(gini="sum")], ids=["gini", "bits", "sum"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_fast(range(4)))
 def test_what_is_given_up_was_not_good_enough(fitness, seed):
     """Bounds leave out formulas, and change nothing of what is found."""
     panel, _, labels = drawn(seed)
@@ -373,7 +374,7 @@ def test_a_search_goes_on_from_any_generation_to_the_same(fitness):
                 whole.runners_up, whole.proof, whole.evaluations,
             )  # fmt: skip
             assert again.ties.names.tolist() == whole.ties.names.tolist()
-    back = found_of(Given(found_state(whole), grammar, 4))
+    back = search_result(Given(search_state(whole), grammar, 4))
     assert (back.proof, back.runners_up) == (whole.proof, whole.runners_up)
 
 

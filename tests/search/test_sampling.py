@@ -11,7 +11,7 @@ from tests.search.test_exhaustive import FUNCTIONS, GENERIC, SCHEMA, drawn
 from tests.support.brute_force import answers, derivations, gini_size, size, template_text, text_of
 
 from telltree import Grammar, GrammarTreeClassifier
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.search import Auto, Exhaustive
 from telltree.search.archive import Archive

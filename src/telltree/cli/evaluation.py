@@ -141,11 +141,11 @@ def _folds(labels: Any, groups: Any, requested: int | None, seed: int) -> int | 
     """Return the number of folds; None, with a remark, if none was requested and the records do not allow any."""
     import numpy as np
 
-    from telltree.estimators.folds import folds
+    from telltree.estimators.cross_validation import stratified_folds
 
     number = requested or FOLDS
     try:
-        folds(np.unique(labels, return_inverse=True)[1], groups, number, seed)
+        stratified_folds(np.unique(labels, return_inverse=True)[1], groups, number, seed)
     except SettingsError as error:
         if requested is not None:
             raise

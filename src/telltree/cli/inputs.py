@@ -120,7 +120,7 @@ def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOpt
 
     In a folder, or among several files, each file may be one record, so --id is never added there.
     """
-    from telltree.panel.open_files import files_of
+    from telltree.panel.input_files import files_of
 
     several = len(sources) > 1 or (sources[0] != "-" and files_of(sources[0])[1])
     nameless = sources[0].lower().endswith((".ts", ".ts.gz"))
@@ -157,7 +157,7 @@ _SHOWN = 10  # columns named in a remark
 
 def say_left_out(grammar: "Grammar | None") -> None:
     """Print a remark on the columns that are left out: why, and how to bring them back."""
-    from telltree.panel.usable import remedies
+    from telltree.panel.column_checks import remedies
 
     left_out = {} if grammar is None else grammar.left_out
     shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]

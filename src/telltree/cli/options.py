@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from telltree.cli.output import USAGE, fail, put
-from telltree.files import read_small
+from telltree.files import parsed_toml, read_small
 from telltree.text import alike
 
 Source = Annotated[
@@ -167,8 +167,6 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     """Make the contents of the file the verb's defaults; the command line still takes precedence."""
     if path is None:
         return path
-    from telltree.panel.schema_file import parsed_toml
-
     try:
         found = parsed_toml(read_small(path), _MOST_CHARACTERS)
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, not TOML, or too large

@@ -17,7 +17,7 @@ from telltree.search import SEARCHES
 if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
     from telltree.search import Search
-    from telltree.tree.growth import Growth
+    from telltree.tree.settings import Growth
 
     SearchName = str
 else:
@@ -224,7 +224,7 @@ def _growth(options: TreeOptions, preset: "Growth | None") -> "Growth | None":
     """Return the growth with the settings given; the preset's, or None for the default, if there are none."""
     from dataclasses import fields
 
-    from telltree.tree.growth import Greedy, LookAhead, Optimal
+    from telltree.tree.settings import Greedy, LookAhead, Optimal
 
     kinds: dict[str, type[Growth]] = {"greedy": Greedy, "optimal": Optimal, "look-ahead": LookAhead}
     kind = kinds[options.growth]

@@ -7,10 +7,10 @@ from functools import reduce
 from typing import Literal, Protocol, get_args
 
 from telltree.english.normal_form import term_of
-from telltree.english.nouns import filled
-from telltree.english.say import conditions, say
 from telltree.english.terms import has_own_words
 from telltree.english.vocabulary import static_columns
+from telltree.english.write_sentence import conditions, say
+from telltree.english.write_signal import filled
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
 from telltree.logic.operators import (
@@ -30,7 +30,7 @@ from telltree.logic.operators import (
 )
 from telltree.logic.types import number_text
 from telltree.panel import Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 from telltree.panel.schema import require_known
 from telltree.text import visible
 

@@ -4,9 +4,9 @@ from telltree.english.styles import Style, english
 from telltree.explain.ask import Answer, ClassAnswer, Verdict, ask
 from telltree.explain.categories import Categories, Category, categories_text, categorize
 from telltree.explain.evidence import Moments, PathStep, Robustness, decisive_step, decisive_steps, path_of, path_step
-from telltree.explain.implication import redundant, shown
+from telltree.explain.outline import outline
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
-from telltree.explain.sentence import plain, sentence
+from telltree.explain.sentence import plain, redundant, sentence, shown
 
 __all__ = [
     "Answer",
@@ -26,6 +26,7 @@ __all__ = [
     "decisive_step",
     "decisive_steps",
     "english",
+    "outline",
     "path_of",
     "path_step",
     "plain",

@@ -11,20 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from telltree.engine import Formula
 from telltree.engine.three_valued import possibly, settled, surely
-from telltree.english.read import read_sentence
+from telltree.english.paraphrase import with_suggestion
+from telltree.english.read_sentence import read_sentence
 from telltree.english.styles import Style, check_style, english
-from telltree.english.suggest import with_suggestion
+from telltree.english.tokens import TokenKind, bare_or_quoted, numeral, stands_bare, tokens_of
 from telltree.english.vocabulary import is_clause, vocabulary
-from telltree.english.words import TokenKind, bare_or_quoted, numeral, stands_bare, tokens_of
 from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
 from telltree.explain.evidence import Moments, PathStep, Robustness, has_moments, how_decided, path_step, why_unknown
 from telltree.logic import Expression, UserFunction
 from telltree.panel import UNSEEN, Column, ColumnType, Panel, Schema, check_labels
-from telltree.panel.dates import number_text, time_text
-from telltree.panel.decode import decoded
-from telltree.panel.how_read import StepLength
+from telltree.panel.column_names import is_unit
+from telltree.panel.dates import StepLength, number_text
 from telltree.panel.schema import require_known
-from telltree.panel.units import is_unit
+from telltree.panel.type_inference import decoded
 from telltree.proportions import wilson
 from telltree.text import counted, percent, times_all, visible
 
@@ -327,7 +326,7 @@ def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str], s
 
 def _moment(decision: PathStep, panel: Panel, record: int) -> str:
     """Return the time or date of the decision, and its step."""
-    time = time_text(panel, record, decision.step)
+    time = panel.time_text(record, decision.step)
     if time is None:
         return f"step {decision.step}"
     return f"{time if panel.time_unit or decision.date else f't = {time}'} (step {decision.step})"

@@ -24,9 +24,9 @@ from telltree.explain.sentence import claims_of, sentence
 from telltree.logic import Expression
 from telltree.logic.expression import conjunction
 from telltree.panel import Panel
-from telltree.panel.usable import may_be_missing
+from telltree.panel.column_checks import may_be_missing
 from telltree.text import counted, percent, visible
-from telltree.tree.target import Summary, Sureness
+from telltree.tree.target import Certainty, Summary
 from telltree.tree.tree import Branch, Tree
 
 
@@ -34,8 +34,8 @@ from telltree.tree.tree import Branch, Tree
 class Category:
     """A leaf of the tree with the records that reach it, and sentences that describe them.
 
-    The attributes of `sureness` are its own too; for classes, those of `telltree.tree.class_target.ClassSureness`, such
-    as `counts`, `share`, `interval`, `purity` and `lift`.
+    The attributes of `certainty` are its own too; for classes, those of `telltree.tree.class_scores.ClassCertainty`,
+    such as `counts`, `share`, `interval`, `purity` and `lift`.
     """
 
     number: int
@@ -76,7 +76,7 @@ class Category:
     """Number of records of the panel."""
     coverage: float
     """Their share of the panel's records."""
-    sureness: Sureness
+    certainty: Certainty
     """Figures on how sure the prediction is, from the labels of members and of all records, if labels were given."""
     occurs: Mapping[str, Occurrence]
     """Number of its records in which the conditions of its sentences occur, by sentence: "whenever A, B" says nothing
@@ -84,9 +84,9 @@ class Category:
     """
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "sureness":  # while it is being copied
+        if name.startswith("_") or name == "certainty":  # while it is being copied
             raise AttributeError(name)
-        return getattr(self.sureness, name)
+        return getattr(self.certainty, name)
 
     @property
     def label(self) -> Any:
@@ -113,7 +113,7 @@ class Category:
         """The texts about the category, for printing it alone or in groups."""
         size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
         doubt = f"missing values leave answers open for {self.unknown:,} of them" if self.unknown else None
-        figures = "; ".join(filter(None, [size, self.sureness.mixed, self.sureness.remark, doubt]))
+        figures = "; ".join(filter(None, [size, self.certainty.mixed, self.certainty.remark, doubt]))
         claims = zip(self.steps, claims_of(self.branches), self.open, strict=True)
         return CategoryText(
             number=self.number,
@@ -165,7 +165,7 @@ def categorize(
     check_style(style)
     labels = None if y is None else tree.target.read(y, panel)
     everyone = None if labels is None else labels.summary()
-    tree = tree.spoken_of(panel)
+    tree = tree.worded_for(panel)
     answers = Answers(tree.aligned(panel)) if answers is None else answers
     clusters = tree.apply_truth(answers.truth([node.formula.expression for node in tree.nodes]))
     may_miss = missing_columns(tree, panel) if missing is None else missing
@@ -204,7 +204,7 @@ def categorize(
                 members=panel.ids[positions],
                 among=len(panel),
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
-                sureness=leaf.summary.sureness(here, everyone, weighted=tree.weighted),
+                certainty=leaf.summary.certainty(here, everyone, weighted=tree.weighted),
                 occurs={
                     text: occurrence
                     for text, claims in sentences
@@ -245,7 +245,7 @@ def headline_text(tree: Tree, number: int) -> str | None:
     if occurrence is None:
         return None
     reach = _reach(leaf.support - headline.missed, leaf.support, headline.others, headline.elsewhere)
-    return f"{tree.says(claim)} ({'; '.join(filter(None, [reach, occurrence.text()]))})"
+    return f"{tree.sentence(claim)} ({'; '.join(filter(None, [reach, occurrence.text()]))})"
 
 
 def _headlines(

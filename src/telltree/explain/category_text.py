@@ -6,9 +6,9 @@ from functools import reduce
 from typing import NamedTuple, Protocol, TypeVar
 
 from telltree.engine import Formula
-from telltree.english import repeats
-from telltree.explain.implication import follows
+from telltree.english import implication, repeats
 from telltree.explain.occurrence import Occurrence
+from telltree.explain.sentence import claims_of
 from telltree.tree.tree import Branch, are_siblings
 
 
@@ -92,7 +92,11 @@ class CategoryText:
         """The same without a headline that holds for a whole group around the category."""
         above = [statement.english for statement in self.steps[:-1]]
         shared = any(self.is_headline(sentence) or self._repeats(sentence) for sentence in above)
-        shared = shared or (self.claim is not None and bool(above) and follows(self.claim, self.branches[:-1]))
+        shared = shared or (
+            self.claim is not None
+            and bool(above)
+            and implication.follows(self.claim.expression, claims_of(self.branches[:-1]))
+        )
         return replace(self, headline=None) if shared else self
 
     def without_repeated_headline(self, *sentences: str) -> "CategoryText":

@@ -146,7 +146,7 @@ def _rows(
     occasions = defaultdict[str, list[_Occasion]](list)
     for number, tree in enumerate(trees):
         for node in tree.nodes:
-            for (text, constants), part in parts(node.said.expression):
+            for (text, constants), part in parts(node.shown.expression):
                 occasions[text].append(_Occasion(number, node is tree.root, constants, part))
     missing = frozenset().union(*(tree.missing or () for tree in trees))
     in_words = partial(english, schema=joint_schema(trees), missing=missing, style=style, step=trees[0].step)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from telltree.engine import Formula, truth_of
 from telltree.engine.three_valued import bounds
-from telltree.engine.trace import DEVIATIONS, STEPS, Walked, Walker, signals_of
+from telltree.engine.trace import DEVIATIONS, STEPS, Trace, Tracer, signals_of
 from telltree.english.styles import Style, check_style, conditions_of, english
 from telltree.errors import DataError
 from telltree.explain.categories import missing_columns
@@ -32,7 +32,7 @@ from telltree.logic.operators import (
 )
 from telltree.logic.types import number_text
 from telltree.panel import Panel, Schema
-from telltree.panel.dates import date_text, duration_text, duration_texts, time_text
+from telltree.panel.dates import duration_text, duration_texts
 from telltree.panel.schema import listed
 from telltree.text import counted
 from telltree.tree.tree import Node, Tree
@@ -89,7 +89,7 @@ class Evidence:
     """The margin of the formula at the first step."""
     steps: NDArray[np.int64]
     """The decisive steps."""
-    _walked: Walked
+    _trace: Trace
 
     def distance(self, place: int) -> Distance:
         """Return the distance of the record at a place from the opposite truth value, for people to read.
@@ -97,17 +97,17 @@ class Evidence:
         It is the margin of the decisive part. If that part compares counts, which have no standard deviation, it is the
         number of steps that would have to become true or false. A missing value is at distance 0.
         """
-        decided = self._walked.decided
+        decided = self._trace.decided
         assert decided is not None
         return Distance(float(decided.sizes[place]), _UNITS.get(int(decided.units[place])))
 
     def held(self, part: Expression, place: int) -> NDArray[np.bool_]:
         """Return the truth of a followed part at each step of the record at a place."""
-        return self._walked.held(part, place)
+        return self._trace.held(part, place)
 
     def count(self, part: Expression, place: int) -> int:
         """Return the number of steps of that record at which the part is true."""
-        return self._walked.count(part, place)
+        return self._trace.count(part, place)
 
 
 class Robustness:
@@ -120,13 +120,13 @@ class Robustness:
 
     def __init__(self, panel: Panel, reference: Reference | None = None) -> None:
         self._panel = panel
-        self._walker = Walker(panel)
-        self._reference = signals_of(reference) if isinstance(reference, Panel) else self._walker.signals
+        self._tracer = Tracer(panel)
+        self._reference = signals_of(reference) if isinstance(reference, Panel) else self._tracer.signals
         self._kept = reference if isinstance(reference, Mapping) else {}
 
     def over_time(self, e: Expression, record: int) -> Floats:
         """Return the margin of a Boolean vector (or formula) at every step of the record at this position."""
-        return self._walker.over_time(e, int(self._places([record])[0]), self._spread)
+        return self._tracer.over_time(e, int(self._places([record])[0]), self._spread)
 
     def distance(self, e: Expression, record: int) -> Distance:
         """Return the distance of the record at this position from the opposite truth value; see `Evidence.distance`."""
@@ -134,7 +134,8 @@ class Robustness:
 
     def of_records(self, e: Expression) -> Floats:
         """Return the margin of a formula at the first step of every record."""
-        return self._walker.walk(e, spread=self._spread).found.robustness
+        found: Floats = self._tracer.trace(e, spread=self._spread).found.robustness[0]
+        return found
 
     def evidence(
         self, e: Expression, records: Iterable[int] | None = None, *, follow: Sequence[Expression] = ()
@@ -144,9 +145,9 @@ class Robustness:
         `follow` are the parts of the formula for which `Evidence.held` and `count` are wanted.
         """
         places = None if records is None else self._places(records)
-        walked = self._walker.walk(e, places, spread=self._spread, follow=follow, decide=True)
-        assert walked.decided is not None
-        return Evidence(walked.truth, walked.found.robustness, walked.decided.steps, walked)
+        trace = self._tracer.trace(e, places, spread=self._spread, follow=follow, decide=True)
+        assert trace.decided is not None
+        return Evidence(trace.truth[0], trace.found.robustness[0], trace.decided.steps, trace)
 
     def _spread(self, signal: Expression) -> float:
         kept = self._kept.get(str(signal)) if self._kept else None
@@ -288,7 +289,7 @@ def path_of(
             step = replace(step, vacuous=bool(conditions) and not truth_of(conditions, aligned[[record]]).all())
         reason = why_unknown_at(node, aligned[[record]])
         if reason is not None:
-            question = english(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
+            question = english(node.shown, tree.schema, tree.missed_by(node), style=style, step=tree.step)
             step = replace(step, english=f"it is unknown whether {question}", unknown=reason, vacuous=False)
         path.append(step)
         node = node.true if step.holds else node.false
@@ -297,7 +298,7 @@ def path_of(
 
 def why_unknown_at(node: Node, record: Panel) -> str | None:
     """Return why the answer of a record is unknown at a node, and the answer that it counts as; None if it is known."""
-    reason = None if node.unknown is None else why_unknown(node.said, record)
+    reason = None if node.unknown is None else why_unknown(node.shown, record)
     if node.unknown is None or reason is None:
         return None
     side = node.unknown.side
@@ -339,7 +340,7 @@ def _path_step(
         english=english(_claim(formula, holds), panel.schema, missing, style=style, step=panel.step),
         step=step,
         time=None if times is None else float(times[step]),
-        date=date_text(panel, record, step, iso=True),
+        date=panel.date_text(record, step, iso=True),
         moment=_moment(panel, record, step),
         robustness=distance.size,
         unit=distance.unit,
@@ -354,7 +355,7 @@ def _claim(formula: Formula, holds: bool) -> Expression:
 
 def _moment(panel: Panel, record: int, step: int) -> str:
     """Return a step with its date or time; a time without a unit gets "t = "."""
-    time = time_text(panel, record, step)
+    time = panel.time_text(record, step)
     if time is None:
         return f"step {step}"
     bare = panel.time_unit is None and panel.dates(record) is None

@@ -5,8 +5,7 @@ from collections.abc import Container, Iterable, Iterator
 from telltree.english.styles import Style, check_style, english
 from telltree.explain.categories import Category, headline_text
 from telltree.explain.category_text import CategoryGroup, CategoryText, names_of, nested
-from telltree.panel.panel import escaped
-from telltree.text import counted
+from telltree.text import counted, escaped
 from telltree.tree.target import Summary
 from telltree.tree.tree import Leaf, Node, Tree
 
@@ -95,13 +94,13 @@ def _node(
         below = f'<div class="counts">{escaped(headline)}</div>' if headline else ""
         return f'<div class="leaf">{answer}[{number}] <b>{escaped(label)}</b> {records}{note}{below}</div>'
     may_miss = missing if node.unknown is None else tree.missed_by(node)
-    question = escaped(english(node.said, tree.schema, may_miss, style=style, step=tree.step))
-    doubt = "" if node.doubt is None else f'<div class="counts">{escaped(node.doubt)}</div>'
+    question = escaped(english(node.shown, tree.schema, may_miss, style=style, step=tree.step))
+    doubt = "" if node.unknown_note is None else f'<div class="counts">{escaped(node.unknown_note)}</div>'
     sides = "".join(
         f'<div class="side">{_node(side, tree, missing, numbers, answer, style=style)}</div>'
         for answer, side in (("yes: ", node.true), ("no: ", node.false))
     )
-    summary = f'{answer}{question}? {records}<code class="formula">{escaped(node.said)}</code>{doubt}'
+    summary = f'{answer}{question}? {records}<code class="formula">{escaped(node.shown)}</code>{doubt}'
     return f"<details open><summary>{summary}</summary>{sides}</details>"
 
 

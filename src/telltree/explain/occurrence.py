@@ -15,7 +15,7 @@ from telltree.engine import Answers
 from telltree.english.styles import conditions_of
 from telltree.explain.sentence import open_claim
 from telltree.logic import Expression
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 from telltree.text import counted
 from telltree.tree.tree import Branch, Leaf, Node, Tree, UnsureBranch
 

@@ -9,7 +9,7 @@ from telltree.explain.categories import headline_text
 from telltree.explain.occurrence import training_occurrences
 from telltree.explain.sentence import claims_of, sentence
 from telltree.logic.expression import conjunction
-from telltree.tree.target import Cell, Sureness
+from telltree.tree.target import Cell, Certainty
 from telltree.tree.tree import Tree
 
 NOTHING = "–"
@@ -20,8 +20,8 @@ NOTHING = "–"
 class RuleRow:
     """A rule: the tree predicts the label for records of which the formula is true. Figures are of training records.
 
-    The attributes of `sureness` are its own too; for classes, those of `telltree.tree.class_target.ClassSureness`, such
-    as `share`, `low`, `high`, `support`, `counts` and `lift`.
+    The attributes of `certainty` are its own too; for classes, those of `telltree.tree.class_scores.ClassCertainty`,
+    such as `share`, `low`, `high`, `support`, `counts` and `lift`.
     """
 
     cluster: int
@@ -43,18 +43,18 @@ class RuleRow:
     """The number of these records in which the conditions of `english` occur, in words: "whenever A, B" says nothing of
     records in which A never holds. "" if it has no conditions, or if the number is unknown.
     """
-    sureness: Sureness
+    certainty: Certainty
     """Figures on how sure the prediction is, from the records of the leaf."""
 
     @property
     def figures(self) -> str:
         """Figures in words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
-        return self.sureness.text
+        return self.certainty.text
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "sureness":  # while it is being copied
+        if name.startswith("_") or name == "certainty":  # while it is being copied
             raise AttributeError(name)
-        return getattr(self.sureness, name)
+        return getattr(self.certainty, name)
 
 
 def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Style = "plain") -> list[RuleRow]:
@@ -75,12 +75,12 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Sty
                 cluster=number,
                 formula=conjunction(claims_of(branches)),
                 english=english,
-                short=english if short is None else tree.says(short.expression),
+                short=english if short is None else tree.sentence(short.expression),
                 headline=headline_text(tree, number) if style == "plain" else None,
                 label=leaf.summary.predicted,
                 title=leaf.summary.title,
                 occurs="" if occurrence is None else occurrence.text(),
-                sureness=leaf.summary.sureness(leaf.summary, tree.summary, weighted=tree.weighted),
+                certainty=leaf.summary.certainty(leaf.summary, tree.summary, weighted=tree.weighted),
             )
         )
     return rows
@@ -88,8 +88,8 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Sty
 
 def as_records(rows: Iterable[RuleRow]) -> list[dict[str, Any]]:
     """Return the rules as dicts: `pandas.DataFrame(as_records(rows))`."""
-    own = [field.name for field in fields(RuleRow) if field.name != "sureness"]
-    return [{**{name: getattr(row, name) for name in own}, **row.sureness.values()} for row in rows]
+    own = [field.name for field in fields(RuleRow) if field.name != "certainty"]
+    return [{**{name: getattr(row, name) for name in own}, **row.certainty.values()} for row in rows]
 
 
 def rules_text(rows: Sequence[RuleRow]) -> str:
@@ -108,4 +108,9 @@ def rules_text(rows: Sequence[RuleRow]) -> str:
 def cells(row: RuleRow) -> list[Cell]:
     """Return a row of the table: cluster, label, figures, and formula."""
     label = Cell("label", row.title, number=False)
-    return [Cell("cluster", str(row.cluster)), label, *row.sureness.cells(), Cell("formula", row.formula, number=False)]
+    return [
+        Cell("cluster", str(row.cluster)),
+        label,
+        *row.certainty.cells(),
+        Cell("formula", row.formula, number=False),
+    ]

@@ -4,21 +4,19 @@ from collections.abc import Container, Iterable, Sequence
 
 from telltree.engine import Formula
 from telltree.engine.three_valued import asked_missing, possibly
+from telltree.english import implication, term_of
 from telltree.english import plain as plain_expression
-from telltree.english import term_of
 from telltree.english.normal_form import same
-from telltree.english.possible import Possible
-from telltree.english.say import spoken
 from telltree.english.styles import Style, all_of, check_style, english
-from telltree.english.terms import TRUE, All
+from telltree.english.terms import TRUE, And, Domains
+from telltree.english.tokens import with_open
 from telltree.english.vocabulary import static_columns
-from telltree.english.when import with_open
+from telltree.english.write_sentence import text_with_quotations
 from telltree.errors import SpeechError
-from telltree.explain.implication import shown
 from telltree.logic import Expression, UserFunction
 from telltree.logic.operators import NOT
 from telltree.panel import Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 from telltree.tree.tree import Branch, UnsureBranch
 
 
@@ -59,6 +57,20 @@ def claims_of(branches: Iterable[Branch]) -> list[Expression]:
     return [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
 
 
+def redundant(branches: Sequence[Branch]) -> list[bool]:
+    """Select the branches to leave out: together they follow from those that stay, for every possible record.
+
+    A branch is a formula and whether it is true. Earlier branches, which say less about a category, are left out first.
+    """
+    return implication.redundant(claims_of(branches))
+
+
+def shown(branches: Sequence[Branch]) -> tuple[Branch, ...]:
+    """Select the branches to show, in order: the others follow from them. At least the last one stays."""
+    kept = [branch for branch, follows in zip(branches, redundant(branches), strict=True) if not follows]
+    return tuple(kept or branches[-1:])
+
+
 def open_claim(branch: Branch, missing: Container[str] | None) -> Expression | None:
     """Return the claim of a branch if it may be unknown for some of its records, else None.
 
@@ -66,7 +78,7 @@ def open_claim(branch: Branch, missing: Container[str] | None) -> Expression | N
     """
     if not isinstance(branch, UnsureBranch) or not branch.takes_unknown:
         return None
-    question = branch.node.said.expression
+    question = branch.node.shown.expression
     gaps = missing is None or any(name in missing for name in question.attributes())
     if not gaps and not any(isinstance(part.head, UserFunction) for part in question.walk()):
         return None
@@ -96,9 +108,9 @@ def _conjunction(
     """
     static, asked = static_columns(schema), frozenset[str]().union(*map(asked_missing, claims))
     terms = [term_of(claim, asked_missing(claim), static=static) for claim in claims]
-    parts = dict.fromkeys(part for term in terms for part in (term.parts if isinstance(term, All) else (term,)))
-    whole = All(tuple(parts)) if len(parts) > 1 else next(iter(parts), TRUE)
-    return spoken(whole, schema, step=step, missing=asked)
+    parts = dict.fromkeys(part for term in terms for part in (term.parts if isinstance(term, And) else (term,)))
+    whole = And(tuple(parts)) if len(parts) > 1 else next(iter(parts), TRUE)
+    return text_with_quotations(whole, schema, step=step, missing=asked)
 
 
 def _reads_back(
@@ -117,4 +129,4 @@ def _reads_back(
         return False
     static, meant = static_columns(schema), possibly(all_of(claims))
     found, wanted = (term_of(e, missing, static=static) for e in (read.expression, meant))
-    return same(found, wanted, Possible(missing, static))
+    return same(found, wanted, Domains(missing, static))

@@ -25,7 +25,7 @@ from telltree.grammar.syntax_tree import Definition, Draft, Option, Pick, Source
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.logic.expression import Head, RandomNumber
 from telltree.panel import Panel, Schema, check_labels
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 from telltree.text import counted
 
 if TYPE_CHECKING:

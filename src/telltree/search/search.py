@@ -129,7 +129,7 @@ def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expressi
     """The formula that a text says, in the grammar language or in plain English."""
     if isinstance(seed, Expression):
         return seed
-    from telltree.english.read import (
+    from telltree.english.read_sentence import (
         read,  # few searches have seeds, and fewer in English  # few searches have seeds, and fewer in English
     )
 

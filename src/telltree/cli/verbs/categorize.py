@@ -59,7 +59,7 @@ def categorize(
 def _as_dict(category: "Category", tree: "Tree") -> dict[str, Any]:
     from telltree.explain.sentence import sentence
 
-    hidden = ("branches", "positions", "summary", "sureness", "occurs", "claim")
+    hidden = ("branches", "positions", "summary", "certainty", "occurs", "claim")
     found = {field.name: getattr(category, field.name) for field in fields(category) if field.name not in hidden}
     paper = sentence(category.branches, tree.schema, tree.missing, style="paper")
     return {
@@ -68,7 +68,7 @@ def _as_dict(category: "Category", tree: "Tree") -> dict[str, Any]:
         "title": category.title,
         "paper": paper,
         "occurs": _all_occurrences(category),
-        **category.sureness.values(),
+        **category.certainty.values(),
     }
 
 

@@ -40,7 +40,7 @@ def explain(
     tree, training = loaded.tree, loaded.training
     panel, _ = read_sources(source, as_learnt(source, data, tree), training.schema)
     position = position_of(panel, record)
-    path = path_of(tree, panel, position, reference=training.spread, style=style)
+    path = path_of(tree, panel, position, reference=training.deviations, style=style)
     category = int(tree.apply(panel[[position]])[0])
     summary = tree.summaries[category - 1]
     headline = _headline(tree, category, panel[[position]]) if style == "plain" else None

@@ -78,7 +78,7 @@ def fit(
     if data.missing == "unknown":
         classifier.set_params(missing="unknown")
         _say_how_slow(records.panel)
-    from telltree.tree.induction import Interruption  # this import loads all that learning needs
+    from telltree.tree.interruption import Interruption  # this import loads all that learning needs
 
     cv = None if tree.preset else records.cv
     classifier.set_params(
@@ -127,12 +127,13 @@ def _say_how_slow(panel: "Panel") -> None:
 
 def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
     """Print the tree, remarks such as a proof that it is optimal, and the trees of other sizes."""
-    from telltree.estimators.sizes import sizes_told
-    from telltree.tree.training import remarks
+    from telltree.estimators.cross_validation import sizes_text
+    from telltree.explain.outline import remarks
 
-    put(classifier.tree_.outline(style=style), wrap=True)
-    further = () if classifier.interrupted_ else (sizes_told(classifier),)
-    for remark in filter(None, (*remarks(classifier.tree_), *further)):
+    put(classifier.outline(style=style), wrap=True)
+    path, validation = classifier.pruning_path_, classifier.validation_
+    sizes = "" if classifier.interrupted_ else sizes_text(path, validation, classifier.criterion, classifier.growth)
+    for remark in filter(None, (*remarks(classifier.tree_), sizes)):
         put(f"\n{remark}", wrap=True)
 
 
@@ -186,7 +187,7 @@ def _unless_interrupted(judge: "Callable[[], Judgement | None]", interrupted: bo
 
 def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, Any]:
     from telltree.explain import as_records
-    from telltree.tree.training import proved
+    from telltree.explain.outline import proof_text
 
     tree = classifier.tree_
     return {
@@ -195,7 +196,7 @@ def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, A
         "leaves": len(tree.leaves),
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
-        "proved": proved(tree),
+        "proved": proof_text(tree),
         "min_recall": [str(floor) for floor in tree.floors],
         "left_out": {} if classifier.grammar_ is None else classifier.grammar_.left_out,
         "rules": as_records(classifier.rules(style=style)),

@@ -41,9 +41,7 @@ def inspect(
     if json:
         put_json(found)
     else:
-        from telltree.panel.dates import date_range
-
-        put(_text(found, date_range(panel)))
+        put(_text(found, panel.date_range()))
     if output is not None:
         put(panel.schema.to_toml(time_unit=panel.time_unit), output)
         say(f"wrote {output}")
@@ -53,9 +51,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
     from collections import Counter
 
     from telltree.panel import unusable
-    from telltree.panel.dates import date_range
-    from telltree.panel.leaks import leaks
-    from telltree.panel.usable import remedy
+    from telltree.panel.column_checks import leaks, remedy
 
     left_out, missing = unusable(panel), panel.missing()
     leaking = {} if labels is None else leaks(panel, labels)
@@ -84,7 +80,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
         },
         "period": panel.period,
         "time_unit": panel.time_unit,
-        "dates": date_range(panel, iso=True),
+        "dates": panel.date_range(iso=True),
         "labels": None if labels is None else dict(Counter(labels.tolist()).most_common()),
         "columns": columns,
         "notes": list(panel.notes),
@@ -103,10 +99,9 @@ def _values(panel: "Panel", name: str) -> Any:
 
 
 def _text(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
+    from telltree.panel.column_checks import leaks_text, remedies
     from telltree.panel.dates import duration_text
-    from telltree.panel.labels import told_singles
-    from telltree.panel.leaks import told_leaks
-    from telltree.panel.usable import remedies
+    from telltree.panel.labels import single_record_warning
 
     steps = found["steps"]
 
@@ -138,8 +133,8 @@ def _text(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     lines += ["", table(("column", "type", "kind", *words, "missing", "values", "left out because"), rows)]
     left_out = {c["name"]: c["left_out"] for c in found["columns"] if c["left_out"]}
     leaking = {c["name"]: c["leak"] for c in found["columns"] if c["leak"]}
-    singles = None if found["labels"] is None else told_singles(found["labels"].values())
-    warnings = [f"warning: {text}" for text in (singles, told_leaks(leaking) if leaking else None) if text is not None]
+    singles = None if found["labels"] is None else single_record_warning(found["labels"].values())
+    warnings = [f"warning: {text}" for text in (singles, leaks_text(leaking) if leaking else None) if text is not None]
     notes = [*warnings, *remedies(left_out), *(f"note: {note}" for note in found["notes"])]
     lines += ["", *notes] if notes else []
     return "\n".join(lines)

@@ -47,11 +47,11 @@ def show(
     """
     from dataclasses import replace
 
-    from telltree.explain import as_records, rules_table, rules_text
+    from telltree.explain import as_records, outline, rules_table, rules_text
     from telltree.explain.category_text import groups_text
+    from telltree.explain.outline import remarks, unknown_answers
     from telltree.models import load_model
     from telltree.text import clip
-    from telltree.tree.training import doubts, remarks
 
     tree = load_model(model, functions_in(functions)).tree
     rules = rules_table(tree, style=style)
@@ -62,9 +62,9 @@ def show(
     else:
         texts = [_category_text(rule, tree, style) for rule in rules]
         categories = "\n\n".join(text.alone(whole=True) for text in texts) if whole else groups_text(texts)
-        put(categories if english else f"{tree.outline(style=style)}\n\n{categories}", wrap=True)
+        put(categories if english else f"{outline(tree, style=style)}\n\n{categories}", wrap=True)
         # --english shows no questions, so it leaves out remarks on them, except on unknown answers and on weights
-        for remark in (*doubts(tree), *tree.floors) if english else remarks(tree):
+        for remark in (*unknown_answers(tree), *tree.floors) if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
 
 
@@ -115,5 +115,5 @@ def _occurrences(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
     leaf, branches = tree.leaves[rule.cluster - 1]
     occurrence_of, claims = training_occurrences(tree), claims_of(branches)
     sentences = [claims, *([claim] for claim in claims), *([] if leaf.short is None else [[leaf.short.expression]])]
-    found = ((tree.says(*some), occurrence_of(some, rule.cluster)) for some in sentences)
+    found = ((tree.sentence(*some), occurrence_of(some, rule.cluster)) for some in sentences)
     return {text: occurrence for text, occurrence in found if occurrence is not None}

@@ -1,4 +1,4 @@
-"""Encounters as flights with named advisories, for figures of single encounters."""
+"""Flights with named advisories, for figures of single encounters."""
 
 from typing import Any
 
@@ -16,15 +16,15 @@ _COLUMNS = (
     ("pilot_phase", {"type": "categorical"}, "pilot {}"),
 )
 _VARIANTS = {0: "{}", 1: "Crossing {}", 2: "{} Now", 3: "Increase {}", 4: "Maintain {}"}
-"""By vertical control: none of these, crossing, reversal, increase, maintain."""
+"""The forms of names, by vertical control: none of these, crossing, reversal, increase, maintain."""
 
 
 def advised_flights(panel: Panel) -> Panel:
-    """Return the altitude, vertical rate, advisory by name and pilot's response of each aircraft, and `nmac`.
+    """Return for each aircraft altitude, vertical rate, advisory by name and the pilot's response; for both, `nmac`.
 
-    Columns have the names of `make_encounters`, so that `telltree.report.plot_encounter` draws both. Advisories have
-    the names of the paper: "Level-off, Do Not Climb" requires a change, "Do Not Climb" is obeyed by flying on. A pilot
-    is in the response delay while the response timer runs.
+    The columns are called as in `make_encounters`, so that `telltree.report.plot_encounter` draws both. Advisories are
+    named as in the paper: "Level-off, Do Not Climb" is one that must be acted on, "Do Not Climb" one that is kept to by
+    flying on. A pilot is in the response delay while the response timer runs.
     """
     columns: dict[str, dict[str, str]] = {}
     flown: list[NDArray[Any]] = []
@@ -44,7 +44,7 @@ def advised_flights(panel: Panel) -> Panel:
 
 
 def _advisories(panel: Panel, number: int) -> NDArray[np.object_]:
-    """Return the name of the advisory at each step; "clear of conflict" where there is none."""
+    """Return the advisory at each step; before the first and after the last it is "clear of conflict"."""
     up, down, control, combined = (_code(panel, name, number) for name in ("ua", "da", "vc", "cc"))
     preventive = combined == 6
     names = np.full(panel.steps, CLEAR, dtype=object)
@@ -57,7 +57,7 @@ def _advisories(panel: Panel, number: int) -> NDArray[np.object_]:
 
 
 def _code(panel: Panel, name: str, number: int) -> NDArray[np.int64]:
-    """Return the numbers that three columns of bits encode; the first bit counts 4."""
+    """Return the number made of three bits, of which the first counts 4."""
     bits = [panel.stacked(f"{name}{bit}_{number}") == 1 for bit in range(3)]
     found: NDArray[np.int64] = 4 * bits[0].astype(np.int64) + 2 * bits[1] + bits[2]
     return found

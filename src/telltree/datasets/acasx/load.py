@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from telltree.datasets.homes import homes
 from telltree.errors import DataError
 from telltree.panel import Column, ColumnType, Panel, Schema, read
-from telltree.panel.assemble import Parts
+from telltree.panel.panel_data import PanelData
 from telltree.panel.schema import listed
 from telltree.panel.store import Store
 from telltree.text import counted
 
-# ---- The 77 attributes of an encounter: kind, phrase and useful thresholds of each.
+# ---- The 77 attributes of an encounter: the English for each, what it measures, and useful thresholds.
 #
-# The one-bit codes are those that a collision avoidance system sends to its display and to the other aircraft. Their
-# meaning was inferred from the data: `cc` counts 1 clear of conflict, 4 corrective upwards, 5 corrective downwards,
+# The one-bit codes are those that a collision avoidance system sends to its display and to the other aircraft; which
+# bit means what was read off the data: `cc` counts 1 clear of conflict, 4 corrective upwards, 5 corrective downwards,
 # 6 preventive; `vc` 1 crossing, 2 reversal, 3 increase, 4 maintain; `ua` and `da` 1 climb or descend, 2 do not descend
 # or do not climb; the first of three bits counts 4. `vrc` has one bit for each of its three values.
 
@@ -98,7 +98,7 @@ _OF_BOTH: tuple[tuple[str, str, str], ...] = (
 
 
 def schema() -> Schema:
-    """Return the schema: the columns of aircraft 1, those of aircraft 2, and those of both."""
+    """Return the columns: those of aircraft 1, of aircraft 2, and of both."""
     ours = [_column(f"{row[0]}_1", row, 1, 2) for row in _OF_AIRCRAFT]
     theirs = [_column(f"{row[0]}_2", row, 2, 1) for row in _OF_AIRCRAFT]
     return Schema([*ours, *theirs, *(_column(row[0], row, 1, 2) for row in _OF_BOTH)])
@@ -126,7 +126,7 @@ Table = tuple[list[str], list[list[str]]]
 def read_folder(
     folder: Path, columns: Sequence[str]
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Read all steps of these columns, record by record, with lengths, ids, and a mask of the collisions."""
+    """Read these columns, one record after another; return them, lengths, ids, and flags of collisions."""
     ids, nmac = _labels(folder / META)
     records = [_record(folder / f"{number}.csv.gz", columns) for number in ids]
     steps = np.concatenate(records)
@@ -182,7 +182,7 @@ def _numbers(path: Path, rows: list[list[str]]) -> NDArray[np.float64]:
         raise DataError(f"{path}: there is something else than numbers, true and false: {error}") from None
 
 
-# ---- The sample of encounters that comes with telltree, and its packed form.
+# ---- The sample of encounters that comes with telltree, and how it is packed.
 #
 # Numbers are integer thousandths, stored as second differences, byte by byte: most bytes are 0, which compresses well.
 # Truth values are bits.
@@ -195,12 +195,12 @@ Columns = dict[str, NDArray[Any]]
 
 
 def read_sample() -> tuple[Columns, NDArray[np.int64], NDArray[np.bool_]]:
-    """Read the columns over all steps, the numbers of the encounters, and a mask of the collisions."""
+    """Return the columns over all steps, the numbers of the encounters, and flags of collisions."""
     return unpacked((files("telltree.datasets.acasx") / _FILE).read_bytes())
 
 
 def packed(columns: Columns, ids: NDArray[np.int64], nmac: NDArray[np.bool_]) -> bytes:
-    """Pack encounters of 50 steps into a file; columns of type bool or int8 are Boolean, all others numbers."""
+    """Pack encounters of 50 steps; columns of type bool or int8 are Boolean, all others numbers."""
     arrays: Columns = {"ids": ids.astype(np.int32), "nmac": nmac}
     for name, values in columns.items():
         if values.dtype in (np.bool_, np.int8):
@@ -215,7 +215,7 @@ def packed(columns: Columns, ids: NDArray[np.int64], nmac: NDArray[np.bool_]) ->
 
 
 def unpacked(content: bytes) -> tuple[Columns, NDArray[np.int64], NDArray[np.bool_]]:
-    """Undo `packed`, with numbers rounded to thousandths."""
+    """Return the arguments of `packed`, with numbers rounded to thousandths."""
     with np.load(io.BytesIO(lzma.decompress(content)), allow_pickle=False) as arrays:
         ids, nmac = arrays["ids"].astype(np.int64), arrays["nmac"]
         columns: Columns = {}
@@ -229,23 +229,23 @@ def unpacked(content: bytes) -> tuple[Columns, NDArray[np.int64], NDArray[np.boo
     return columns, ids, nmac
 
 
-# ---- Loading: from a Parquet file, the public repository's folder, or the sample.
+# ---- Where the encounters come from: a Parquet file, the public repository's folder, or the sample in the package.
 
 SOURCE = "https://github.com/sisl/GrammarExpts.jl, folder data/datasets/libcas098small_10K"
 PARQUET = "encounters.parquet"
 BEFORE = 5
-"""Seconds before the closest approach at which a cut record ends."""
+"""Seconds between the end of a cut record and the closest approach."""
 
 
 class Acasx(NamedTuple):
-    """Encounters: one record each, and its outcome, "NMAC" or "safe". Unpacks as `panel, y`."""
+    """Encounters: one record each, and how it ended, "NMAC" or "safe". Unpacks as `panel, y`."""
 
     panel: Panel
     y: NDArray[np.str_]
 
 
 class EncounterTable(NamedTuple):
-    """Encounters as they were read: each column over all steps, record by record."""
+    """Encounters as arrays: each column over all steps, one record after another."""
 
     columns: Mapping[str, NDArray[Any]]
     """Reals as floats, Booleans as 0 and 1."""
@@ -260,8 +260,8 @@ def load_acasx(path: str | os.PathLike[str] | None = None, cut: bool = True) -> 
     path: the file `encounters.parquet` (columns encounter, t, nmac and the attributes), the folder of the public
         repository with one `N.csv.gz` an encounter and `_META.csv.gz`, or a folder that contains either. Without a
         path, a sample of 2,000 that comes with telltree: stratified, numbers rounded to thousandths.
-    cut: end each record more than five seconds before the closest approach, as for the paper's table: later steps
-        give the outcome away. False: all 50 seconds.
+    cut: end each record more than five seconds before the closest approach, as for the paper's table: what comes later
+        gives the end away. False: all 50 seconds.
 
     Ids are the numbers of the encounters. DataError if there are no such data.
     """
@@ -273,12 +273,12 @@ def load_acasx(path: str | os.PathLike[str] | None = None, cut: bool = True) -> 
         name: np.asarray(whole.columns[name][kept], np.float64 if column.type is ColumnType.REAL else np.int8)
         for name, column in known.items()
     }
-    panel = Panel._whole(Parts(known, Store(lengths, columns, {}), whole.ids, 1.0, "s", ()))
+    panel = Panel._of(PanelData(known, Store(lengths, columns, {}), whole.ids, 1.0, "s", ()))
     return Acasx(panel, np.where(whole.nmac, "NMAC", "safe"))
 
 
 def find_acasx() -> Path | None:
-    """Return the folder of the whole data ($TELLTREE_DATA, or the user's data folder); None if they are not there."""
+    """Return the folder with all encounters, in $TELLTREE_DATA or the user's data folder; None if there is none."""
     return next((home for home in homes() if any(place.is_file() for place in _files(home))), None)
 
 
@@ -294,15 +294,15 @@ def _read(path: Path) -> EncounterTable:
             return EncounterTable(*read_folder(place.parent, tuple(schema())))
         if place.is_file():
             return _read_parquet(place)
-    absent = "" if path.exists() else ", which does not exist"
+    not_there = "" if path.exists() else ", which does not exist"
     raise DataError(
-        f"no aircraft encounters in {path}{absent}: expected {PARQUET}, or a folder with {META} and files such as "
+        f"no aircraft encounters in {path}{not_there}: expected {PARQUET}, or a folder with {META} and files such as "
         f"1.csv.gz; they are public: {SOURCE}. Without a path, a sample is read that comes with telltree"
     )
 
 
 def _files(path: Path) -> list[Path]:
-    """Return the files that may hold the encounters: the path itself, or the first file to read in that folder."""
+    """Return the files that may hold the encounters: the given path itself, or the usual names in it."""
     names = (PARQUET, META, f"acasx/{PARQUET}", f"libcas098small_10K/{META}")
     return [path, *(path / name for name in names)]
 
@@ -317,10 +317,10 @@ def _read_parquet(path: Path) -> EncounterTable:
 
 
 def _cut_lengths(whole: EncounterTable) -> NDArray[np.int64]:
-    """Return the number of steps more than BEFORE seconds before the closest approach; all of a record already cut.
+    """Return the number of steps more than BEFORE seconds before the closest approach; all steps of cut records.
 
-    The closest approach is where vertical separation plus a fifth of the horizontal range is smallest, as in the
-    authors' code.
+    The closest approach is where vertical separation plus a fifth of the horizontal range is smallest, the authors'
+    measure.
     """
     apart = whole.columns["abs_alt_diff"] + whole.columns["horizontal_range"] / 5
     starts = np.cumsum(whole.lengths) - whole.lengths
@@ -331,7 +331,7 @@ def _cut_lengths(whole: EncounterTable) -> NDArray[np.int64]:
 
 
 def _first_steps(lengths: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return a mask of the rows that are among the first `kept` of their record."""
+    """Return a mask of the first `kept` rows of each record."""
     step = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     among: NDArray[np.bool_] = step < np.repeat(kept, lengths)
     return among

@@ -1,4 +1,4 @@
-"""The advisories: the rates they require, the changes they allow, and their costs.
+"""Advisories: the rates they ask for, the order in which they may follow each other, and their costs.
 
 Heights are in feet, rates in feet per second. A relative height is the intruder's minus own.
 """
@@ -14,13 +14,13 @@ COC, DNC, DND, DES1500, CL1500, SDES1500, SCL1500, SDES2500, SCL2500 = range(9)
 
 NUMBER = 9
 TARGET = np.array([0.0, 0.0, 0.0, -25.0, 25.0, -25.0, 25.0, -41.67, 41.67])
-"""The rate that an advisory asks for; a rate beyond it also complies."""
+"""The rate that an advisory asks for; a rate beyond it complies too."""
 PUSH = np.array([0.0, -8.33, 8.33, -8.33, 8.33, -10.7, 10.7, -10.7, 10.7])
 """The acceleration of a responding aircraft, ft/s², until its rate complies."""
 SPREAD = np.array([3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
 """The acceleration is PUSH with probability 1/2, and SPREAD more or less with probability 1/4 each."""
 LAST_NEXT = np.array([4, 4, 4, 6, 6, 8, 8, 8, 8])
-"""The last advisory that may follow each: a strengthened one only follows the one that it strengthens."""
+"""The last advisory that may follow each: strengthened ones only after those they strengthen."""
 
 FASTEST = 100.0
 NEAR_AT_END = 175.0  # closer than this when horizontal separation is lost counts as a collision
@@ -50,7 +50,7 @@ def complies(advisory, rate):
 
 @small
 def strengthens(advisory, before):
-    """Return True if an advisory requires more than the one before, in the same sense."""
+    """Return True if an advisory asks for more than the one before, in the same sense."""
     return advisory > before and sense(advisory) == sense(before)
 
 
@@ -82,7 +82,7 @@ def _cost_of_sense(h, closure, direction, corrective):
 
 @small
 def reward(h, own, intruder, before, advisory):
-    """Return the immediate reward of `advisory` after `before`; only clear of conflict has no cost."""
+    """Return the immediate reward of `advisory` after `before`; all but clear of conflict cost something."""
     cost = NOT_ALLOWED if advisory > LAST_NEXT[before] else 0.0
     if advisory == COC:
         return CLEAR - cost

@@ -1,4 +1,4 @@
-"""The collision avoidance logic on board: the advisory of each second, from a cached table."""
+"""The collision avoidance logic on board, which advises once a second from its cached table."""
 
 import hashlib
 import logging
@@ -11,9 +11,9 @@ import platformdirs
 from numpy.typing import ArrayLike, NDArray
 
 from telltree.compiled import kernel, small
-from telltree.datasets.encounters import advisories, table
+from telltree.datasets.encounters import advisories, logic_table
 from telltree.datasets.encounters.advisories import COC, NUMBER, reverses, reward, sense
-from telltree.datasets.encounters.table import (
+from telltree.datasets.encounters.logic_table import (
     HEIGHTS,
     RATES,
     SECONDS,
@@ -37,9 +37,8 @@ SAME_SENSE_WAIT, OTHER_WAIT = 30, 50  # ticks of 0.1 s between changes; clear of
 NOBODY = -1
 
 ADVISORY, CHANGED, FOLLOWS, AWAITS, DUE, SHARP, SHARP_NEXT = range(7)
-"""The state of an aircraft's crew, all integers: advisory shown and the tick of its change, advisory followed, advisory
-awaited (NOTHING if none) and the tick it is due at, and 1 or 0 for each of the last two if it needs the larger
-acceleration or not.
+"""The state of an aircraft's crew, all integers: advisory shown and the tick it changed at, advisory followed,
+advisory awaited (NOTHING if none) and the tick it is due at, and flags that these call for the larger acceleration.
 """
 CREW = 7
 NOTHING = -1
@@ -47,7 +46,7 @@ NOTHING = -1
 
 @small
 def time_left(x, y, vx, vy, alerted):
-    """Return the seconds until the projected range is under LOST, at least 1; SECONDS if there is no danger."""
+    """Return the seconds until the range is under LOST, at least 1; SECONDS if they diverge or pass far apart."""
     speed = vx * vx + vy * vy
     closing = -(x * vx + y * vy)
     if closing <= 0.0:
@@ -61,7 +60,7 @@ def time_left(x, y, vx, vy, alerted):
 
 @small
 def appraise(table, h, own, intruder, seconds, before, responds, worth):
-    """Write the value of each advisory here into `worth`."""
+    """Write the value of each advisory in this state into `worth`."""
     layer = table[int(seconds + 0.5) - 1]
     h_cell, h_share = locate(HEIGHTS, h)
     own_cell, own_share = locate(RATES, own)
@@ -111,7 +110,7 @@ def best(worth, before, wait, banned, leads, threat):
 
 @small
 def margin(worth, chosen, before, wait, banned, leads):
-    """Return the lead in value of the chosen advisory over the best permitted alternative; 0 if there is none."""
+    """Return the margin of the chosen advisory over the best permitted alternative; 0 if there is none."""
     other = -np.inf
     for advisory in range(NUMBER):
         if advisory != chosen and may_follow(advisory, before, wait, banned, leads):
@@ -121,10 +120,10 @@ def margin(worth, chosen, before, wait, banned, leads):
 
 @small
 def decide(table, seen, seconds, threat, tick, crew, leader, worth, margins):
-    """Choose the advisories of both crews, the leader's first; return the leader afterwards.
+    """Show both crews their advisories, the leader first; return who leads afterwards.
 
-    `seen` has a row for each aircraft: height and vertical rate. Only ADVISORY and CHANGED are set here; crews react
-    to changes in `flight.receive`.
+    `seen` has a row for each aircraft: height and vertical rate. Crews learn of changes in `flight.hear`; here only
+    ADVISORY and CHANGED are set.
     """
     head = max(leader, 0)
     for turn in range(2):
@@ -175,9 +174,9 @@ def load_table(threads: int) -> Table:
 
 
 def cache_path() -> Path:
-    """Return the file of the table for these parameters."""
-    constants = "\n".join(_constants(advisories) + _constants(table))
-    name = hashlib.sha256(constants.encode()).hexdigest()[:16]
+    """Return the path of the table for these parameters."""
+    parameters = "\n".join(_constants(advisories) + _constants(logic_table))
+    name = hashlib.sha256(parameters.encode()).hexdigest()[:16]
     return platformdirs.user_cache_path("telltree", appauthor=False) / f"avoidance-{name}.table"
 
 
@@ -199,7 +198,10 @@ def _read(place: Path) -> Table | None:
     return np.frombuffer(numbers, _STORED).reshape(_SHAPE).astype(np.float32)
 
 
-# ---- The advisory in given situations, for figures and checks.
+# ---- The advisories of the logic in given situations, for figures and checks.
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
 
 CODES = ("COC", "DNC", "DND", "DES1500", "CL1500", "SDES1500", "SCL1500", "SDES2500", "SCL2500")
 """Short names of the advisories, as returned by `advised`."""
@@ -217,8 +219,8 @@ def advised(
     """Return the advisory of a single aircraft, without coordination, as one of `CODES`.
 
     height: of the intruder over own aircraft, ft. seconds: until horizontal separation is lost, from 1 to 40. The rates
-    are vertical, ft/s. The arrays are broadcast against each other. before: the advisory shown so far; responds: True
-    if the pilot follows it.
+    are vertical, ft/s. The arrays are broadcast against each other. before: the advisory shown so far; responds:
+    whether the pilot follows it.
     """
     if before not in CODES:
         raise SettingsError(f"before must be one of {', '.join(CODES)}, got {before!r}")

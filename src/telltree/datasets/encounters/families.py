@@ -1,4 +1,4 @@
-"""Families of encounters: the plans of the aircraft, drawn with keyed random numbers."""
+"""Families of encounters: the plans of their aircraft, drawn with keyed random numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from telltree.datasets.encounters.avoidance import NOTHING
 from telltree.datasets.encounters.flight import ALTITUDE, END, GENTLE, MANOEUVRES, MOST_MANOEUVRES, PLAN, RATE, TICK
 
-# ---- Random numbers that depend only on a key, whatever the order and grouping of draws.
+# ---- Random numbers that depend only on a key, so that the order and grouping of draws change nothing.
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -27,7 +27,7 @@ def _mix(words: Words) -> Words:
 
 
 class Chance:
-    """A stream of random numbers for each item; draws depend only on seed, stream and item.
+    """One stream for each item: its draws depend only on seed, stream and item.
 
     Each method draws one number per item, or an array of the given `shape` per item.
     """
@@ -40,7 +40,7 @@ class Chance:
         self._drawn = 0
 
     def _unit(self, shape: tuple[int, ...]) -> Floats:
-        """Draw between 0 and 1, neither included."""
+        """Draw from the open interval between 0 and 1."""
         count = int(np.prod(shape))
         counters = np.arange(self._drawn + 1, self._drawn + count + 1, dtype=np.uint64)
         self._drawn += count
@@ -72,7 +72,7 @@ class Chance:
         return np.where(self.happens(0.5, shape), 1.0, -1.0)
 
 
-# ---- Plans of two aircraft: their meeting, paths and climbs, for many encounters at once.
+# ---- What two aircraft intend: where they meet and how they climb, for many encounters at once.
 
 Whole = NDArray[np.int64]
 
@@ -83,7 +83,7 @@ G = 32.2  # ft/s²
 
 @dataclass(frozen=True)
 class Plans:
-    """Encounters to fly; `meeting` is the time at which the aircraft are closest horizontally."""
+    """Encounters to fly; `meeting` is the time when the aircraft are closest horizontally."""
 
     meeting: Floats
     paths: Floats  # encounter, aircraft, X … TURN
@@ -106,7 +106,7 @@ class Plans:
 
 
 def draw_meeting(chance: Chance) -> tuple[Floats, Floats, Floats]:
-    """Draw the time of the meeting, the paths that lead there, and the errors of the altimeters."""
+    """Draw the times when the aircraft meet, the paths that lead there, and the errors of their altimeters."""
     meeting = np.clip(chance.normal(40, 1.8), 36, 44)
     miss = np.abs(chance.normal(0, 300)) * chance.sign()
     speed = chance.uniform(250, 700, (2,))
@@ -127,7 +127,7 @@ def draw_meeting(chance: Chance) -> tuple[Floats, Floats, Floats]:
 
 
 def positions(paths: Floats, times: Floats) -> Floats:
-    """Return positions on steady turns: encounter, aircraft, time, x and y. `times` has a row for each, or one."""
+    """Return positions of steadily turning aircraft: encounter, aircraft, time, x and y. `times` may have one row."""
     half = paths[..., TURN, None] * times[:, None] / 2
     chord = paths[..., SPEED, None] * times[:, None] * np.sinc(half / np.pi)
     along = paths[..., HEADING, None] + half
@@ -136,7 +136,7 @@ def positions(paths: Floats, times: Floats) -> Floats:
 
 
 def offsets(paths: Floats) -> Floats:
-    """Return the offset of aircraft 2 from aircraft 1 at each tick and one more: encounter, tick, x and y."""
+    """Return the offset of aircraft 2 from aircraft 1, at each tick and one more: encounter, tick, x and y."""
     found = positions(paths, TICK * np.arange(END + 2, dtype=np.float64)[None])
     return np.ascontiguousarray(found[:, 1] - found[:, 0])
 
@@ -151,7 +151,7 @@ def climbing(rates: Floats) -> Floats:
 
 
 def manoeuvre(climbs: Floats, who: Whole, start: Floats, rate: Floats, push: Floats, *, number: int = 0) -> None:
-    """Add to the plan of one aircraft of each encounter; a later manoeuvre has a higher number."""
+    """Add a manoeuvre to the plan of one aircraft of each encounter; later manoeuvres have higher numbers."""
     place = MANOEUVRES + 3 * number
     climbs[np.arange(len(who)), who, place : place + 3] = np.stack([start, rate, push], axis=1)
 
@@ -162,7 +162,7 @@ def set_heights(climbs: Floats, when: Floats, level: Floats, miss: Floats) -> No
 
 
 def _climbed(climbs: Floats, when: Floats) -> Floats:
-    """Return the climb of each aircraft until then, flown as in `flight.fly` without advisories."""
+    """Return how far each aircraft climbs until then, flown as in `flight.fly` without advisories."""
     rate, push = climbs[..., RATE].copy(), np.full(climbs.shape[:2], GENTLE)
     command, height = rate.copy(), np.zeros_like(rate)
     for tick in range(END):
@@ -177,18 +177,18 @@ def _climbed(climbs: Floats, when: Floats) -> Floats:
     return height
 
 
-# ---- The five families of encounters, by their vertical plans.
+# ---- Five families of encounters: how the aircraft of each intend to climb and descend.
 
 
 def straight(chance: Chance, meeting: Floats) -> Floats:
-    """Plan that each flies level, or climbs or descends steadily."""
+    """Plan flights that are level, or climb or descend steadily."""
     climbs = climbing(_gentle(chance, 8, 40))
     set_heights(climbs, meeting, _level(chance), chance.normal(0, 350))
     return climbs
 
 
 def level_off(chance: Chance, meeting: Floats) -> Floats:
-    """Plan that one or both climb or descend towards the other, and level off short of it."""
+    """Plan flights of which one or both climb or descend towards the other, and level off short of it."""
     who, way = _who(chance), chance.sign()
     climbs = climbing(np.zeros((len(meeting), 2)))
     both = chance.happens(0.5)
@@ -202,7 +202,7 @@ def level_off(chance: Chance, meeting: Floats) -> Floats:
 
 
 def late_manoeuvre(chance: Chance, meeting: Floats) -> Floats:
-    """Plan that they are apart until one climbs or descends steeply, shortly before the meeting."""
+    """Plan flights that are apart until one climbs or descends steeply, shortly before the meeting."""
     who, way = _who(chance), chance.sign()
     climbs = climbing(_gentle(chance, 5, 20))
     start, push = meeting - chance.uniform(6.5, 12.5), G * chance.uniform(0.28, 0.5)
@@ -212,7 +212,7 @@ def late_manoeuvre(chance: Chance, meeting: Floats) -> Floats:
 
 
 def cross_and_return(chance: Chance, meeting: Floats) -> Floats:
-    """Plan that they cross in height early, moving towards each other; then both turn back towards each other."""
+    """Plan flights that cross in height early, then both turn back towards each other."""
     who, way, every = _who(chance), chance.sign(), np.arange(len(meeting))
     climbs = climbing(np.zeros((len(meeting), 2)))
     turn, slow = meeting - chance.uniform(7.5, 13), way * chance.uniform(5, 20)
@@ -225,7 +225,7 @@ def cross_and_return(chance: Chance, meeting: Floats) -> Floats:
 
 
 def close_by(chance: Chance, meeting: Floats) -> Floats:
-    """Plan that they pass close by; `cross_in_delay` then lets one cross the other's height during its delay."""
+    """Plan flights that would pass close by; `cross_in_delay` lets one cross the other's height."""
     climbs = climbing(_gentle(chance, 5, 20))
     set_heights(climbs, meeting, _level(chance), chance.sign() * chance.uniform(90, 270))
     return climbs
@@ -248,7 +248,7 @@ def cross_in_delay(chance: Chance, plans: Plans, alerts: Whole) -> Plans:
 
 
 def _gentle(chance: Chance, least: float, most: float) -> Floats:
-    """Draw rates of both aircraft: level, or up or down between these limits."""
+    """Draw rates of both aircraft: level, or up or down between `least` and `most`."""
     moving = chance.sign((2,)) * chance.uniform(least, most, (2,))
     return np.where(chance.happens(0.55, (2,)), 0, moving)
 
@@ -268,7 +268,7 @@ def _level(chance: Chance) -> Floats:
 
 @dataclass(frozen=True)
 class Family:
-    """A type of encounter, with the numbers to make without and with a near mid-air collision."""
+    """A type of encounter, and the numbers to make without and with a near mid-air collision."""
 
     name: str
     draw: Callable[[Chance, Floats], Floats]

@@ -1,4 +1,4 @@
-"""Simulated encounters as a data set: drawn, flown, accepted and recorded."""
+"""`make_encounters`: encounters are drawn, flown, accepted and recorded."""
 
 import itertools
 from collections import deque
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.checks import require_whole
+from telltree.datasets.encounters.attributes import Columns, encoded, record, schema
 from telltree.datasets.encounters.avoidance import load_table
 from telltree.datasets.encounters.families import (
     FAMILIES,
@@ -23,15 +24,16 @@ from telltree.datasets.encounters.families import (
     offsets,
 )
 from telltree.datasets.encounters.flight import CHANNELS, STEPS, fly
-from telltree.datasets.encounters.recording import Columns, encoded, record, schema
-from telltree.datasets.encounters.table import Table, usable_cores
+from telltree.datasets.encounters.logic_table import Table, usable_cores
 from telltree.errors import SettingsError
 from telltree.panel import Panel
-from telltree.panel.assemble import Parts
+from telltree.panel.panel_data import PanelData
 from telltree.panel.store import Store
 
+# ---- Candidates are drawn, flown and accepted in order, until each family has its encounters.
+
 BATCH = 256  # candidates flown together, whatever the number of threads
-Batch = tuple[Plans, NDArray[np.bool_]]  # candidates, and which of them nearly collide
+Batch = tuple[Plans, NDArray[np.bool_]]  # candidates, and flags of near collisions
 Progress = Callable[[int, int], object]
 
 
@@ -46,7 +48,7 @@ class Flights:
 
 @dataclass(frozen=True)
 class Accepted:
-    """The plans of the accepted encounters, with the family and candidate number of each."""
+    """The plans of the accepted encounters, with their families and candidate numbers."""
 
     plans: Plans
     family: Whole
@@ -63,13 +65,13 @@ def fly_plans(table: Table, plans: Plans, logic: bool = True) -> Flights:
 
 
 def quotas(n: int, nmac: int) -> Whole:
-    """Return the numbers of encounters of each family: without (column 0) and with (column 1) a near collision."""
+    """Return the numbers of encounters of each family without (column 0) and with a near collision (column 1)."""
     wanted = [[family.safe for family in FAMILIES], [family.near for family in FAMILIES]]
     return np.stack([_shared_out(n - nmac, wanted[0]), _shared_out(nmac, wanted[1])], axis=1)
 
 
 def _shared_out(total: int, shares: list[int]) -> Whole:
-    """Divide a total in these proportions, into integers; the largest remainders are rounded up."""
+    """Divide a total in these proportions into integers; the largest remainders are rounded up."""
     exact = [total * share for share in shares]  # in units of 1 / sum(shares), so that nothing is rounded yet
     whole = [part // sum(shares) for part in exact]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(exact[i] % sum(shares)))
@@ -94,7 +96,7 @@ def accept(table: Table, n: int, nmac: int, seed: int, *, threads: int, progress
 
 
 def _accepted_of(batches: Iterator[Batch], wanted: Whole) -> Iterator[tuple[Plans, Whole]]:
-    """Yield accepted candidates of a family, and their numbers; `wanted` are those without and with a collision."""
+    """Yield accepted candidates of a family and their numbers; `wanted` are without and with near collisions."""
     first = 0
     while wanted.any():
         plans, near = next(batches)
@@ -120,7 +122,7 @@ def _flown_ahead(
 
 
 def _flown(table: Table, number: int, seed: int, first: int) -> Batch:
-    """Draw and fly a batch of candidates; return the plans, and a mask of the near collisions."""
+    """Return a batch of candidates, and flags of near collisions."""
     plans, chance = draw(number, seed, first, BATCH)
     complete = FAMILIES[number].complete
     if complete is not None:
@@ -128,13 +130,13 @@ def _flown(table: Table, number: int, seed: int, first: int) -> Batch:
     return plans, fly_plans(table, plans).near
 
 
-# ---- The data set.
+# ---- Makes a data set of encounters.
 
 _ORDER, _NOISE = 100, 101  # streams beside those of the families
 
 
 class Encounters(NamedTuple):
-    """Encounters of two aircraft, the outcome and the family of each. Unpacks as `panel, y, family`."""
+    """Encounters of two aircraft, their outcomes and their families. Unpacks as `panel, y, family`."""
 
     panel: Panel
     y: NDArray[np.str_]
@@ -152,10 +154,10 @@ def make_encounters(
 ) -> Encounters:
     """Simulate encounters of two aircraft, 50 steps of one second each, in 77 mixed attributes.
 
-    n, nmac: the number of encounters, and of those that end in a near mid-air collision ("NMAC": the aircraft closer
-        than 500 ft horizontally and 100 ft vertically at one instant; the others are "safe").
+    n, nmac: how many there are in all, and how many of them end in a near mid-air collision ("NMAC", the aircraft
+        closer than 500 ft horizontally and 100 ft vertically at one instant; the others are "safe").
     seed: the same seed gives the same bytes, whatever the number of threads (None for all cores).
-    progress: a function that is called with the number of encounters found so far, and n.
+    progress: called with the number of encounters found so far, and n.
     logic: False flies the same encounters without the collision avoidance logic; then more of them end in an NMAC.
 
     The first call on a machine compiles, and solves the table of the logic, which it keeps in the user's cache folder.
@@ -167,7 +169,7 @@ def make_encounters(
     accepted = _shuffled(accept(table, n, nmac, seed, threads=workers, progress=progress), seed)
     columns, near = _recorded(table, accepted, seed, workers, logic)
     lengths = np.full(n, STEPS, np.int64)
-    panel = Panel._whole(Parts(schema(), Store(lengths, columns, {}), np.arange(n), 1.0, "s", ()))
+    panel = Panel._of(PanelData(schema(), Store(lengths, columns, {}), np.arange(n), 1.0, "s", ()))
     names = np.array([family.name for family in FAMILIES])
     return Encounters(panel, np.where(near, "NMAC", "safe"), names[accepted.family])
 
@@ -186,7 +188,7 @@ def _identity(accepted: Accepted) -> NDArray[np.int64]:
 
 
 def _shuffled(accepted: Accepted, seed: int) -> Accepted:
-    """Return the encounters in random order, so that every part of the panel has all families."""
+    """Shuffle encounters, so that every part of the panel has all families."""
     order = np.argsort(Chance(seed, _ORDER, _identity(accepted)).uniform(0, 1), kind="stable")
     return Accepted(accepted.plans.take(order), accepted.family[order], accepted.candidate[order])
 
