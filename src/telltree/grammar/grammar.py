@@ -17,7 +17,8 @@ from telltree.grammar.check import check_ends, check_levels, check_parameters, c
 from telltree.grammar.default_language import fitting_definitions
 from telltree.grammar.generic_language import OPERATORS, stock_definitions
 from telltree.grammar.normal_form import Matcher, Rule, Templates, normal_form, written
-from telltree.grammar.parser import check_size, parse_expression, parse_grammar, room_for
+from telltree.grammar.limits import check_size, most_tokens
+from telltree.grammar.parser import parse_expression, parse_grammar
 from telltree.grammar.printing import grammar_text
 from telltree.grammar.resolve import Resolver, resolve
 from telltree.grammar.sizes import Sizes
@@ -85,7 +86,7 @@ class Grammar:
         depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
         """
         schema = _schema(data)
-        return cls._of(parse_grammar(text, len(schema), room_for(schema)), data, functions)
+        return cls._of(parse_grammar(text, len(schema), most_tokens(schema)), data, functions)
 
     @classmethod
     @collecting_later()

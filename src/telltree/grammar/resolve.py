@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.errors import GrammarError, SettingsError
-from telltree.grammar.parser import WORDS, room_for_groups
+from telltree.grammar.limits import most_group_members
+from telltree.grammar.parser import RESERVED
 from telltree.grammar.syntax_tree import (
     Alternative,
     Apply,
@@ -66,7 +67,7 @@ def _attribute(name: str, kind: ColumnType) -> Attribute:
 
 def is_reserved(name: str) -> bool:
     """Whether a name is a word of the language, and so none for symbols."""
-    return name in WORDS or is_word(name)
+    return name in RESERVED or is_word(name)
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
@@ -87,7 +88,7 @@ class KnownNames:
     def __post_init__(self) -> None:
         by_name = {function.name: function for function in self.functions}
         for name in by_name:
-            if name in WORDS:
+            if name in RESERVED:
                 raise SettingsError(f"a user function cannot be called {name!r}, a word of the grammar language")
         if len(by_name) < len(self.functions):
             raise SettingsError("two user functions have the same name")
@@ -258,7 +259,7 @@ class Groups:
 
     @cached_property
     def _room(self) -> int:
-        return room_for_groups(self.schema)
+        return most_group_members(self.schema)
 
     def _values(self, columns: list[Column], supply: Supply) -> Statistics:
         for column in columns:

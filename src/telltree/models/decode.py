@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from telltree.errors import GrammarError, ModelFormatError, SettingsError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.grammar.grammar import collecting_later
-from telltree.grammar.parser import check_size, has_more_parts
+from telltree.grammar.limits import check_size, has_more_tokens
 from telltree.logic import UserFunction
 from telltree.models.document import (
     MOST_PARTS,
@@ -207,7 +207,7 @@ def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunct
 
 def _is_long(entry: GrammarEntry) -> bool:
     """Whether a grammar takes so long to read that it is read only when it is asked for; prediction needs none."""
-    return has_more_parts((entry.text,), LONG_GRAMMAR)
+    return has_more_tokens((entry.text,), LONG_GRAMMAR)
 
 
 def _speaking(entry: GrammarEntry | None, grammar: Grammar | None) -> Grammar | None:

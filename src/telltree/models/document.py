@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from telltree.errors import ModelFormatError, ModelVersionError
-from telltree.grammar.parser import has_more_parts
+from telltree.grammar.limits import has_more_tokens
 from telltree.search import SEARCHES
 from telltree.text import counted
 from telltree.tree.growth import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
@@ -398,7 +398,7 @@ class CommonEntry(Entry):
 
     def is_too_long(self) -> bool:
         """Whether its different formulas have more words and signs than are read."""
-        return has_more_parts(set(self.formulas()), MOST_PARTS)
+        return has_more_tokens(set(self.formulas()), MOST_PARTS)
 
     def written(self) -> dict[str, Any]:
         """The document in JSON's types, without absent fields of columns and formulas."""

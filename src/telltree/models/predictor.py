@@ -9,8 +9,7 @@ from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar.grammar import expression_of
-from telltree.grammar.parser import parse_expression, quick_formula
-from telltree.grammar.syntax_tree import Source
+from telltree.grammar.parser import parse_expression
 from telltree.logic import UserFunction
 from telltree.models.document import (
     Branch,
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 DAMAGED = "this model file is damaged"
 DEEPEST = 200
 """Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
-MOST_UNLIKE = 20_000
-"""Characters of formulas that only Lark reads, which are spelt as no model file spells them."""
 
 
 def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
@@ -107,7 +104,6 @@ class FormulaReader:
         self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
         self._schema = schema if grammar is None else grammar.schema
         self._known: dict[tuple[str, bool], Formula] = {}
-        self._unlike = 0
 
     def read(self, text: str, spoken: bool) -> Formula:
         """The formula; its columns must be those of the training data."""
@@ -119,7 +115,7 @@ class FormulaReader:
         try:
             # headlines may mention columns that the grammar does not
             schema = self._schema if spoken else self._training
-            formula = Formula(expression_of(self._source(text), schema, functions=self._functions))
+            formula = Formula(expression_of(parse_expression(text), schema, functions=self._functions))
             if spoken and self._grammar is not None:
                 formula = Formula(self._grammar.derive(formula.expression).expression)
         except GrammarError as error:
@@ -129,19 +125,6 @@ class FormulaReader:
             if column is None or column.type is not self._schema.get(name, column).type:
                 raise ModelFormatError(f"{DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
         return formula
-
-    def _source(self, text: str) -> Source:
-        """The text parsed: fast, or by Lark, but not very many of those."""
-        source = quick_formula(text)
-        if source is not None:
-            return source
-        self._unlike += len(text)
-        if self._unlike > MOST_UNLIKE:
-            raise GrammarError(
-                f"with those before it, {self._unlike:,} characters are in formulas that telltree would write "
-                f"otherwise, and at most {MOST_UNLIKE:,} are read"
-            )
-        return parse_expression(text)
 
 
 def question_of(entry: Branch, formulas: FormulaReader, *, spoken: bool = True) -> tuple[Formula, Unknown | None]:
