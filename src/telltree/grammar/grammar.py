@@ -16,8 +16,8 @@ from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_levels, check_parameters, check_used, infer, mentions, rename_order
 from telltree.grammar.default_language import fitting_definitions
 from telltree.grammar.generic_language import OPERATORS, stock_definitions
-from telltree.grammar.normal_form import Matcher, Rule, Templates, normal_form, written
 from telltree.grammar.limits import check_size, most_tokens
+from telltree.grammar.normal_form import Matcher, Rule, Templates, normal_form, written
 from telltree.grammar.parser import parse_expression, parse_grammar
 from telltree.grammar.printing import grammar_text
 from telltree.grammar.resolve import Resolver, resolve

@@ -23,6 +23,7 @@ from typing import NamedTuple, TypeVar
 from telltree.errors import GrammarError
 from telltree.grammar.limits import check_size, check_tokens
 from telltree.grammar.syntax_tree import (
+    DEEPEST,
     LEAST_WEIGHT,
     MOST_WEIGHT,
     Alternative,
@@ -122,8 +123,8 @@ _AFTER_OPERAND = _AFTER_ALTERNATIVE | _INFIX.keys()
 """The tokens that may follow an operand in some bracket; which of them may, is up to the innermost bracket."""
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
-    """Yield the kind of each token (signs and words of the language are a kind each), its text, line and column."""
+def _tokens(text: str) -> Iterator[tuple[str, str, TextPlace]]:
+    """Yield the kind of each token (signs and words of the language are a kind each), its text and place."""
     line, line_start = 1, 0
     for found in _TOKENS.finditer(text):
         kind = found.lastgroup
@@ -131,10 +132,11 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
             line, line_start = line + 1, found.end()
         elif kind is not None and kind != "comment":
             token, start = found[kind], found.start(kind)
+            place = TextPlace(line, start - line_start + 1)
             if kind == "unknown":
-                raise _unknown_character(token, TextPlace(line, start - line_start + 1))
+                raise _unknown_character(token, place)
             is_own = kind == "sign" or (kind == "name" and token in _WORDS)
-            yield token if is_own else kind, token, line, start - line_start + 1
+            yield token if is_own else kind, token, place
             if kind == "numbers" and "\n" in token:
                 line, line_start = line + token.count("\n"), start + token.rindex("\n") + 1
 
@@ -193,15 +195,11 @@ class _TextParser:
         """Operators that wait for their right operand, with their precedence. An open bracket is one without operators,
         whose precedence stops those behind it from being applied to operands before it.
         """
-        self._following = partial(next, _tokens(text), ("end", "", 0, 0))
+        self._following = partial(next, _tokens(text), ("end", "", TextPlace(0, 0)))
         self._advance()
 
     def _advance(self) -> None:
-        self._kind, self._token, self._line, self._column = self._following()
-
-    @property
-    def _place(self) -> TextPlace:
-        return TextPlace(self._line, self._column)
+        self._kind, self._token, self._place = self._following()
 
     # ---- rules and formulas
 
@@ -240,7 +238,7 @@ class _TextParser:
 
     def _read_operand(self) -> None:
         """Read an operand, and the `not` and opening brackets before it."""
-        operand = None
+        operand: Source | None = None
         while operand is None:
             if self._kind in _CONSTANTS:
                 operand = self._constant()
@@ -261,9 +259,11 @@ class _TextParser:
             case "name":
                 return self._named(token, place)
             case "(":
-                return self._open(_Bracket((")",), ("')'",), place))
+                self._open(_Bracket((")",), ("')'",), place))
+                return None
             case "|":
-                return self._open(_Bracket(("|",), (), place, least=_OF_DIFFERENCE, has_alternatives=False))
+                self._open(_Bracket(("|",), (), place, least=_OF_DIFFERENCE, has_alternatives=False))
+                return None
             case "quoted":
                 self._check_follows()
                 return Name(_unquoted(token, place), True, place)
@@ -286,7 +286,8 @@ class _TextParser:
             case "(":
                 self._advance()
                 if self._kind != ")":
-                    return self._open_arguments(name, place)
+                    self._open_arguments(name, place)
+                    return None
                 self._advance()
                 self._check_follows()
                 return Call(name, (), place)
@@ -296,10 +297,12 @@ class _TextParser:
                 self._check("(")
                 window: list[Source] = [Constant(value, start) for value in _numbers(numbers, start)]
                 self._advance()
-                return self._open_arguments(name, place, window)
+                self._open_arguments(name, place, window)
+                return None
             case "[":
                 self._advance()
-                return self._open(_Bracket(("]",), ("','", "']'"), place, has_commas=True, name=name))
+                self._open(_Bracket(("]",), ("','", "']'"), place, has_commas=True, name=name))
+                return None
         self._check_follows()
         return Name(name, False, place)
 
@@ -495,7 +498,8 @@ class _TextParser:
         if bracket.closing == ("]",):
             self._check("(")
             self._advance()
-            return self._open_arguments(name, place, bracket.args)
+            self._open_arguments(name, place, bracket.args)
+            return None
         self._check_follows()
         if bracket.closing == ("|",):
             return Call(ABS.name, (self._operands.pop(),), place)
@@ -545,8 +549,8 @@ class _TextParser:
 
     def _misspelt_define(self, rule_only: bool) -> GrammarError | None:
         """The error that ::= is misspelt, if it is; a lone = is, if `rule_only` is expected here."""
-        before = self._text.split("\n")[: self._line - 1]
-        end = sum(len(line) + 1 for line in before) + self._column - 1 + len(self._token)
+        lines = self._text.split("\n")[: self._place.line - 1]
+        end = sum(len(line) + 1 for line in lines) + self._place.column - 1 + len(self._token)
         sign = _LIKE_DEFINE.match(self._text, end)
         if sign is None or (sign[1] == "=" and not rule_only):
             return None
@@ -557,9 +561,10 @@ class _TextParser:
 
 def _choice(alternatives: list[Alternative]) -> Source:
     """A choice among alternatives; one alone, without English, is its body."""
-    choice = Choice(tuple(alternatives), alternatives[0].body.place)  # which is an error where it is nested too deep
-    is_plain = len(alternatives) == 1 and alternatives[0].english is None
-    return alternatives[0].body if is_plain else choice
+    first = alternatives[0]
+    if len(alternatives) == 1 and first.english is None and getattr(first.body, "depth", 0) < DEEPEST:
+        return first.body
+    return Choice(tuple(alternatives), first.body.place)  # an error if it is nested too deep
 
 
 def _weight(written: Constant) -> float:

@@ -148,7 +148,9 @@ class Definition(NamedTuple):
 
 
 def _depth_over(below: tuple[Source, ...], place: TextPlace) -> int:
-    depth = 1 + max((getattr(source, "depth", 0) for source in below), default=0)
+    depth = 1
+    for source in below:
+        depth = max(depth, 1 + getattr(source, "depth", 0))
     if depth > DEEPEST:
         raise GrammarError(f"nested more than {DEEPEST} levels deep; name the inner part in a rule of its own", *place)
     return depth
