@@ -12,7 +12,7 @@ import pytest
 from telltree import Panel, load
 from telltree.engine import Formula
 from telltree.errors import LONGEST_MESSAGE, DataError, GrammarError, ModelFormatError
-from telltree.grammar import Grammar, parser
+from telltree.grammar import Grammar, limits
 from telltree.grammar.limits import MOST_TOKENS, has_more_tokens, most_tokens
 from telltree.logic import Expression, operator_named
 from telltree.models import document
@@ -362,14 +362,14 @@ def test_a_grammar_that_no_model_could_be_loaded_with_is_refused_when_it_is_made
     Grammar.parse("A ::= F(each real < other)", columns)
     columns = Schema([*columns.values(), Column("b", "Boolean"), Column("c", "Boolean")])
     sentences = " | ".join(f"each real < {i}" for i in range(300))
-    monkeypatch.setattr(parser, "MOST_OF", {"|": 50_000})
+    monkeypatch.setattr(limits, "MOST_OF", {"|": 50_000})
     with pytest.raises(GrammarError, match=r"with its groups written out, has 90,\d\d\d times '\|'; at most 50,000"):
         Grammar.parse(f"A ::= F(B)\nB ::= {sentences} | b", columns)
 
 
 def test_a_grammar_over_very_many_columns_may_be_longer(monkeypatch):
-    monkeypatch.setattr(parser, "MOST_OF", {"|": 10})
-    monkeypatch.setattr(parser, "FOR_COLUMNS", 10)
+    monkeypatch.setattr(limits, "MOST_OF", {"|": 10})
+    monkeypatch.setattr(limits, "FOR_COLUMNS", 10)
     few, many = (Schema([Column(f"x{i}", "Boolean") for i in range(number)]) for number in (10, 30))
     grammar = Grammar.parse("A ::= F(each Boolean)", many)
     assert Grammar.parse(str(grammar), many) == grammar

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, kernel, small
-from telltree.grammar.derivation import Derivation, Population
-from telltree.grammar.grammar import Grammar
+from telltree.grammar.derivation import Population
+from telltree.grammar.grammar import Derivation, Grammar
 from telltree.grammar.random_streams import FREE, finished_name, longer_name
 from telltree.grammar.tables import code_of
 from telltree.grammar.templates import Conditions, Shapes, Template

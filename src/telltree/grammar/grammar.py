@@ -10,27 +10,28 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from telltree.checks import require_whole
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_levels, check_parameters, check_used, infer, mentions, rename_order
 from telltree.grammar.default_language import fitting_definitions
+from telltree.grammar.derivation import Population, expression_at
+from telltree.grammar.formulas import parse_formula
 from telltree.grammar.generic_language import OPERATORS, stock_definitions
 from telltree.grammar.limits import check_size, most_tokens
-from telltree.grammar.normal_form import Matcher, Rule, Templates, normal_form, written
-from telltree.grammar.parser import parse_expression, parse_grammar
+from telltree.grammar.normal_form import Matcher, Rule, normal_form, written
+from telltree.grammar.parser import parse_grammar
 from telltree.grammar.printing import grammar_text
-from telltree.grammar.resolve import Resolver, resolve
+from telltree.grammar.resolve import resolve
 from telltree.grammar.sizes import Sizes
-from telltree.grammar.syntax_tree import Definition, Draft, Option, Pick, Source, TextPlace, lift
-from telltree.logic import Attribute, Expression, Type, UserFunction
+from telltree.grammar.syntax_tree import Definition, lift
+from telltree.logic import Attribute, Expression, UserFunction
 from telltree.logic.expression import Head, RandomNumber
 from telltree.panel import Panel, Schema, check_labels
-from telltree.panel.how_read import StepLength
 from telltree.text import counted
 
 if TYPE_CHECKING:
-    from telltree.grammar.derivation import Derivation
     from telltree.grammar.tables import Tables
 
 
@@ -224,7 +225,6 @@ class Grammar:
 
         A random constant matches any number in its range.
         """
-        from telltree.grammar.derivation import Derivation
 
         if isinstance(formula, str):
             formula = parse_formula(formula, self.schema, functions=self.functions)
@@ -234,9 +234,14 @@ class Grammar:
         numbers, constants = zip(*written_by, strict=True)
         return Derivation(self, numbers, constants)
 
+    def derivation(self, population: Population, row: int) -> "Derivation":
+        """A row of a population that was drawn from this grammar."""
+        length = int(population.lengths[row])
+        constants = population.constants[row, :length] if population.constants.shape[1] else None
+        return Derivation(self, population.rules[row, :length], constants)
+
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
         """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
-        from telltree.grammar.derivation import Population
         from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw
 
         require_whole("seed", seed, 0, 2**64 - 1)
@@ -246,7 +251,7 @@ class Grammar:
         draw(
             self.tables.growing, depth, np.uint64(seed), 0, NO_ROW, Lanes.empty(self.tables, width), *room.for_kernels()
         )
-        return room.derivation(0, self)
+        return self.derivation(room, 0)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":
         """The derivation that grammatical evolution reads from codons; None if it does not end, or is too deep.
@@ -254,7 +259,6 @@ class Grammar:
         A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
         codon mod choices. After the last codon, reading starts again at the first, up to `wraps` times.
         """
-        from telltree.grammar.derivation import Population
         from telltree.grammar.draw import decode, deepest
 
         self.check_depth(max_depth)
@@ -270,7 +274,7 @@ class Grammar:
         decode(
             self.tables, deepest(self.tables, max_depth), np.array([codons], np.int32), wraps, room.rules, room.lengths
         )
-        return room.derivation(0, self) if room.lengths[0] else None
+        return self.derivation(room, 0) if room.lengths[0] else None
 
     def width(self, max_depth: int) -> int:
         """How many rules the longest derivation of this depth can have. Cached, because `row_width` is slow."""
@@ -314,7 +318,6 @@ class Grammar:
 
     def enumerate(self, max_size: int) -> Iterator["Derivation"]:
         """All derivations that write at most `max_size` terminals, one at a time: by size, then in rule order."""
-        from telltree.grammar.derivation import Derivation
 
         self._refuse_random("enumerated")
         return (Derivation(self, numbers) for numbers in self._sizes.enumerate(self.start, max_size))
@@ -386,45 +389,68 @@ def _schema(data: Panel | Schema) -> Schema:
     return data if isinstance(data, Schema) else data.schema
 
 
-# ---- Formulas from text, without a grammar.
+# ---- Derivations
 
 
-def parse_formula(
-    text: str, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
-) -> Expression:
-    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema.
+@dataclass(frozen=True, init=False, eq=False)
+class Derivation:
+    """Rule numbers in prefix order, and beside each the random constant it drew (NaN for rules that draw none)."""
 
-    `step` is the length of a step and its unit, for windows that are written as times.
-    """
-    return expression_of(parse_expression(text), schema, functions=functions, step=step)
+    grammar: Grammar
+    rules: NDArray[np.int32]
+    constants: NDArray[np.float64]
 
+    def __init__(self, grammar: Grammar, rules: ArrayLike, constants: ArrayLike | None = None) -> None:
+        object.__setattr__(self, "grammar", grammar)
+        object.__setattr__(self, "rules", np.array(rules, np.int32))
+        drawn = np.full(len(self.rules), np.nan) if constants is None else np.array(constants, np.float64)
+        object.__setattr__(self, "constants", drawn)
 
-def expression_of(
-    source: Source, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
-) -> Expression:
-    """The same, of a text that was parsed."""
-    draft = Resolver(schema, functions, frozenset(), step).draft(source)
-    for place in _choices(draft):
-        raise GrammarError("a formula says one thing: choices, sets and random constants are for grammars", *place)
-    whole = {"the text": (Option(draft),)}
-    found = Templates({}, {}).of(draft)
-    if not _is_boolean(found):
-        infer(whole, "the text", mentions(whole))  # which says where it does not fit, and why
-    check_levels(whole, schema)
-    check_parameters(whole)
-    return found
+    def __len__(self) -> int:
+        """Its size: the terminals it writes, or the nodes of its tree if its grammar counts these."""
+        return int(self.grammar.tables.rule["size"][self.rules].sum())
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Derivation):
+            return NotImplemented
+        same_rules = np.array_equal(self.rules, other.rules) and self.grammar == other.grammar
+        return same_rules and np.array_equal(self.constants, other.constants, equal_nan=True)
 
-def _is_boolean(expression: Expression) -> bool:
-    try:
-        return expression.type is Type.BOOLEAN
-    except ValueError:
-        return False
+    def __hash__(self) -> int:
+        return hash(self.rules.tobytes())
 
+    def __str__(self) -> str:
+        return str(self.expression)
 
-def _choices(draft: Draft) -> Iterator[TextPlace]:
-    if isinstance(draft, Pick) or isinstance(draft.head, RandomNumber):
-        yield draft.place
-        return
-    for arg in draft.args:
-        yield from _choices(arg)
+    def __repr__(self) -> str:
+        return f"<Derivation of {self.expression}>"
+
+    @property
+    def nodes(self) -> int:
+        """The nodes of its derivation tree: every symbol that was rewritten, and every terminal.
+
+        Symbols are those that the author of the grammar named. If renaming rules lead to the same rule in several ways,
+        the shortest of these counts.
+        """
+        counting = self.grammar.counting_nodes
+        return len(self if counting is self.grammar else counting.derive(self.expression))
+
+    @property
+    def depth(self) -> int:
+        """How deeply operators are nested."""
+        return self.expression.depth
+
+    @cached_property
+    def expression(self) -> Expression:
+        """What the derivation says."""
+        return expression_at(self.grammar.rules, self.rules, self.constants, 0)[0]
+
+    def span(self, node: int) -> slice:
+        """Where the subtree that starts at this node lies in `rules`."""
+        open_holes, end = 1, node
+        first_hole = self.grammar.tables.rule["first_hole"]
+        while open_holes:
+            rule = self.rules[end]
+            open_holes += int(first_hole[rule + 1] - first_hole[rule]) - 1
+            end += 1
+        return slice(node, end)

@@ -1,6 +1,6 @@
 """A prototype tree: how likely each rule is at each place of a formula, drawn from and learned."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,12 +8,9 @@ from numpy.typing import NDArray
 from telltree.compiled import at, borrowed, inline, kernel, lesser, small
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import TRIES, choose, constant_of, deepest, most_holes
+from telltree.grammar.grammar import Grammar
 from telltree.grammar.random_streams import FREE, Weighing, after, first_state, mix, name_of, own_shares, weigh
 from telltree.grammar.tables import CHOICE
-
-if TYPE_CHECKING:
-    from telltree.grammar.grammar import Grammar
-
 
 # ---- A prototype tree: for places in a derivation, how likely each rule is there; and compiled drawing from it.
 #
@@ -216,7 +213,7 @@ class PrototypeTree:
     grammar's own weights, so that no rule becomes impossible.
     """
 
-    def __init__(self, grammar: "Grammar", max_depth: int, kept: float, most_places: int = _MOST_PLACES) -> None:
+    def __init__(self, grammar: Grammar, max_depth: int, kept: float, most_places: int = _MOST_PLACES) -> None:
         tables = grammar.tables
         self._tables, self._depth, self._kept = tables.growing, deepest(tables, max_depth), kept
         first_rule = np.searchsorted(tables.rule["symbol"][:-1], np.arange(len(tables.of_symbol)))
@@ -226,7 +223,7 @@ class PrototypeTree:
             choice=np.zeros(chances, CHOICE),
             chance=np.zeros(chances),
             used=np.zeros(2, np.int64),
-            own=own_shares(grammar),
+            own=own_shares(grammar.rules, tables),
             first_rule=first_rule,
             depth=tables.depths,
         )

@@ -1,15 +1,14 @@
 """Compiled random streams, alias tables for weighted choices, and hashes of derivations."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, kernel, small
-
-if TYPE_CHECKING:
-    from telltree.grammar.grammar import Grammar
-
+from telltree.grammar.normal_form import Rule
+from telltree.grammar.tables import Tables
 
 # ---- Random streams for compiled code. A stream depends on its key alone, so the order of work changes nothing.
 
@@ -92,9 +91,9 @@ def unit(stream):
 _WHOLE = np.uint64(1 << 32)
 
 
-def own_shares(grammar: "Grammar") -> NDArray[np.float64]:
-    """How likely each rule is among those of its symbol, by the weights that the grammar gives them."""
-    weight, symbol = np.array([rule.weight for rule in grammar.rules], np.float64), grammar.tables.rule["symbol"][:-1]
+def own_shares(rules: Sequence[Rule], tables: Tables) -> NDArray[np.float64]:
+    """The probability of each rule among those of its symbol, by the weights that the grammar gives them."""
+    weight, symbol = np.array([rule.weight for rule in rules], np.float64), tables.rule["symbol"][:-1]
     return np.asarray(weight / np.bincount(symbol, weight)[symbol])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
-from telltree.grammar.grammar import expression_of
+from telltree.grammar.formulas import expression_of
 from telltree.grammar.parser import parse_expression
 from telltree.logic import UserFunction
 from telltree.models.document import (

@@ -10,8 +10,7 @@ from telltree.compiled import greater, kernel, lesser
 from telltree.errors import CheckpointError
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import flat
-from telltree.search.state import Given, State, together
+from telltree.search.state import Given, State, flat, together
 
 # ---- What a search has found: the best formula, its runners-up, and all that tie with it.
 
@@ -172,7 +171,7 @@ class Archive:
     def runners_up(self) -> tuple[Candidate, ...]:
         """The k best formulas that answer differently, best first."""
         return tuple(
-            Candidate(rows.derivation(row, self.grammar), fitness)
+            Candidate(self.grammar.derivation(rows, row), fitness)
             for (rows, row), fitness in zip(self._kept, self._reached.tolist(), strict=False)
         )
 
@@ -284,6 +283,6 @@ class BySize:
             if self._best[terminals] < self._best[:terminals].min(initial=np.inf):
                 own = np.flatnonzero(size == terminals)
                 first = int(own[np.argmin(fitness[own])])
-                best = Candidate(rows.derivation(first, self.grammar), float(fitness[first]))
+                best = Candidate(self.grammar.derivation(rows, first), float(fitness[first]))
                 found.append(OfSize(best, rows.take(own)))
         return tuple(found)

@@ -9,7 +9,7 @@ from telltree.checks import MOST_INDIVIDUALS, require_not_negative, require_shar
 from telltree.errors import CheckpointError
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import NO_ROW, Lanes, Levels, draw
+from telltree.grammar.draw import NO_ROW, Lanes, Levels, deepest, draw
 from telltree.grammar.random_streams import own_shares
 from telltree.search.search import Breeder, Elite, Search, Task
 from telltree.search.state import Given, State, together
@@ -65,8 +65,10 @@ class _Fitted:
 
     def __init__(self, settings: CrossEntropy, grammar: Grammar, seed: int) -> None:
         self._settings, self._seed = settings, np.uint64(seed)
-        self._levels, self._own = Levels(grammar, settings.max_depth), own_shares(grammar)
-        width, constants = grammar.width(self._levels.depth), grammar.has_random_constants
+        depth = deepest(grammar.tables, settings.max_depth)
+        width, constants = grammar.width(depth), grammar.has_random_constants
+        self._levels = Levels(grammar.tables, depth, width)
+        self._own = own_shares(grammar.rules, grammar.tables)
         self._lanes = Lanes.empty(grammar.tables, width)
         self._drawn = Population.empty(settings.population, width, constants)
         self._elite = Elite(settings.best, width, constants)

@@ -11,11 +11,11 @@ from telltree.compiled import at, borrowed, inline, kernel, lesser, small
 from telltree.errors import CheckpointError, SettingsError
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw, flat, grow_within, holes_room
+from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw, grow_within, holes_room
 from telltree.grammar.random_streams import FREE, below, first_state, name_of, place_of, unit
 from telltree.grammar.tables import Tables
 from telltree.search.search import LEAST_NEW, Breeder, Memory, Search, Task
-from telltree.search.state import Given, State, together
+from telltree.search.state import Given, State, flat, together
 
 # ---- Compiled breeding of derivations: tournaments, exchange of subtrees, regrowth.
 

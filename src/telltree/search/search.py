@@ -15,12 +15,12 @@ from telltree.compiled import kernel
 from telltree.errors import CheckpointError, GrammarError, SettingsError, SpeechError
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import deepest, flat
-from telltree.grammar.grammar import parse_formula
+from telltree.grammar.draw import deepest
+from telltree.grammar.formulas import parse_formula
 from telltree.grammar.random_streams import FREE, name_rows, place_of
 from telltree.logic import Expression
 from telltree.search.archive import Archive, BySize, Candidate, Moment, OfSize, moments
-from telltree.search.state import Given, State, together
+from telltree.search.state import Given, State, flat, together
 from telltree.text import counted
 
 # ---- What a search has proved: which formulas it covers, none of which is fitter than the best it found.
