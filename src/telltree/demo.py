@@ -19,7 +19,7 @@ COLUMNS = (
     *("vert_rate_1", "vert_rate_2", "abs_alt_diff"),
     *("response_none_1", "response_none_2", "response_follow_1", "response_follow_2"),
 )
-"""Those of the 77 that the demo asks about: how the aircraft fly, and what their pilots do."""
+"""The columns of the 77 that the demo uses: how the aircraft fly, and what their pilots do."""
 GRAMMAR = """
 Start  ::= F(Moment) | G(Moment)
 Moment ::= Atom | Atom and Atom | Atom and Atom and Atom
@@ -44,7 +44,7 @@ def fit(panel: Panel, ends: NDArray[Any]) -> GrammarTreeClassifier:
 
 
 def demo(page: Path | None = None) -> Iterator[str]:
-    """What the demo prints, part by part; with `page`, it also writes a report there."""
+    """Yield what the demo prints, part by part; with `page`, also write a report there."""
     if page is not None:
         from telltree.report import write_report  # first, so that a missing library is reported before the work
 
