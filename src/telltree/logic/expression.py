@@ -251,9 +251,7 @@ class Expression:
 
     @property
     def window(self) -> tuple[float, float]:
-        """The first and last step that a temporal operator or a window looks at, relative to the current step; None for
-        others.
-        """
+        """The first and last step that its operator looks at, relative to the current step; it must have a window."""
         bounds = self.head.window if isinstance(self.head, Operator) else None
         assert bounds is not None, f"{self.head} looks along no time"
         first, last = (self.parameter(bound) if isinstance(bound, str) else float(bound) for bound in bounds)

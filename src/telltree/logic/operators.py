@@ -17,8 +17,8 @@ from telltree.logic.types import Type, fits, number_text
 
 # ---- Parameters of operators: constants that say which of several operators is meant, like the k of change(x, k).
 #
-# A parameter is not an operand: it is not evaluated, has no value of its own at a step, and is not rounded. It is written
-# after the operands, and stands there in expressions as a number, or as a shape.
+# A parameter is not an operand: it is not evaluated, has no value of its own at a step, and is not rounded. It is
+# written after the operands, and stands there in expressions as a number, or as a shape.
 
 
 class Quantity(enum.Enum):
@@ -71,8 +71,8 @@ class Parameter:
 
 # ---- The operators: one row each, with everything that is the same in all packages.
 #
-# A row has spellings, types, parameters, the meaning for the engine, LaTeX and the paper's English. A package that needs
-# more about each operator keeps a table of `Cells`; CONTRIBUTING.md lists them.
+# A row has spellings, types, parameters, the meaning for the engine, LaTeX and the paper's English. A package that
+# needs more about each operator keeps a table of `Cells`; CONTRIBUTING.md lists them.
 
 Signature = Callable[[tuple[Type, ...]], Type | None]
 
@@ -555,7 +555,7 @@ for _row in (
     register(_row)
 
 
-# ---- Tables of cells: each package that must know every operator has one, and a missing cell is an error that names it.
+# ---- Tables of cells: each package that must know every operator has one. A missing cell is an error that names it.
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
-"""The state of a search as plain arrays: handed out after a generation, and taken to go on from there.
+"""The state of a search as plain arrays, returned after a generation to continue from it later.
 
-Whatever has a state gives it as `state()`, and takes it with `resume(given)`. What is taken may come from a file that
-anyone can have changed, so each array is looked at before it is used.
+Objects with a state return it as `state()`, and take it with `resume(given)`. It may come from a file that anyone can
+have changed, so each array is checked before use.
 """
 
 from collections.abc import Mapping
@@ -17,32 +17,32 @@ from telltree.grammar.draw import deepest
 from telltree.grammar.tables import Tables
 
 State = dict[str, NDArray[Any]]
-"""Arrays by name; those of a part are called `part.name`."""
+"""Arrays by name; the arrays of a part have names such as `part.name`."""
 
 
 def together(**parts: Mapping[str, NDArray[Any]]) -> State:
-    """The states of several parts as one."""
+    """Return the states of several parts as one."""
     return {f"{name}.{inner}": array for name, state in parts.items() for inner, array in state.items()}
 
 
 class Given:
-    """A state that is taken: CheckpointError for what is not as it should be."""
+    """A state to continue from; arrays that are missing or wrong raise CheckpointError."""
 
     def __init__(self, state: Mapping[str, NDArray[Any]], grammar: Grammar, max_depth: int) -> None:
         self._state, self.grammar, self.max_depth = state, grammar, max_depth
 
     def part(self, name: str) -> "Given":
-        """The state of a part."""
+        """Return the state of a part."""
         start = f"{name}."
         inner = {key.removeprefix(start): array for key, array in self._state.items() if key.startswith(start)}
         return Given(inner, self.grammar, self.max_depth)
 
     def has(self, name: str) -> bool:
-        """Whether there is an array of this name."""
+        """Return True if there is an array of this name."""
         return name in self._state
 
     def array(self, name: str, kind: Any, *shape: int | None) -> NDArray[Any]:
-        """The array of a name, copied; None stands for any length."""
+        """Return a copy of an array; in `shape`, None stands for any length."""
         found = self._state.get(name)
         if found is None:
             raise CheckpointError(f"the array {name!r} is not there")
@@ -52,14 +52,14 @@ class Given:
         return np.array(found)
 
     def number(self, name: str, kind: Any) -> Any:
-        """The number of a name; whole numbers are not negative, others no NaN."""
+        """Return a number; whole numbers must not be negative, others not NaN."""
         value = self.array(name, kind)[()].item()
         if not value >= (0 if isinstance(value, int) else -np.inf):
             raise CheckpointError(f"{name!r} cannot be {value!r}")
         return value
 
     def rows(self, name: str) -> Population:
-        """The rows of a population, each of them a derivation of the grammar."""
+        """Return the rows of a population; each must be a derivation of the grammar."""
         part = self.part(name)
         kinds = {"rules": "i4", "constants": "f8", "lengths": "i8", "names": "u8"}
         arrays = [part.array(name, kind, None) for name, kind in kinds.items()]
@@ -69,11 +69,11 @@ class Given:
             raise CheckpointError(str(error)) from None
 
 
-# ---- Populations as flat arrays, and back: what comes back is checked, since compiled code trusts it blindly.
+# ---- Populations as flat arrays, and back. The way back checks everything, since compiled code trusts its input.
 
 
 def flat(population: Population) -> dict[str, NDArray[Any]]:
-    """The rules of all rows one after the other, without what stands behind the end of a row."""
+    """Return the rules of all rows, one after the other, without what stands behind the end of a row."""
     used = np.arange(population.rules.shape[1]) < population.lengths[:, None]
     constants = population.constants[used] if population.constants.shape[1] else np.empty(0)
     return {
@@ -93,7 +93,7 @@ def unflat(
     grammar: Grammar,
     max_depth: int,
 ) -> Population:
-    """The population; ValueError if a row is no derivation of the grammar within the depth."""
+    """Return the population; ValueError if a row is not a derivation of the grammar within the depth."""
     width, random = grammar.width(deepest(grammar.tables, max_depth)), grammar.has_random_constants
     if len(lengths) != len(names) or ((lengths < 1) | (lengths > width)).any() or lengths.sum() != len(rules):
         raise ValueError("the lengths of formulas do not fit their rules")
@@ -110,12 +110,12 @@ def unflat(
 
 
 def _are_derivations(population: Population, tables: Tables, depth: int) -> bool:
-    """Whether each row is written by rules that fit, none nested too deeply; all rows are walked side by side."""
+    """Return True if each row is a derivation that nests no deeper; all rows are walked side by side."""
     rules, lengths = population.rules, population.lengths
     if ((rules < 0) | (rules >= len(tables.rule) - 1)).any() or not _are_in_range(population, tables):
         return False
     width = int(lengths.max(initial=0))
-    symbols, above = np.zeros((2, len(rules), width + 1), np.int32)  # of the holes that wait, those filled next on top
+    symbols, above = np.zeros((2, len(rules), width + 1), np.int32)  # of the open holes, those filled next on top
     waiting = np.ones(len(rules), np.int64)
     for place in range(width):
         rows = np.flatnonzero(lengths > place)
@@ -124,7 +124,7 @@ def _are_derivations(population: Population, tables: Tables, depth: int) -> bool
         first, end, operators = tables.rule["first_hole"][rule], tables.rule["first_hole"][rule + 1], above[rows, top]
         fits = (top >= 0) & (tables.rule["symbol"][rule] == symbols[rows, top])
         fits &= operators + tables.rule["height"][rule] <= depth
-        fits &= top + (end - first) < lengths[rows] - place  # each hole takes a rule at least
+        fits &= top + (end - first) < lengths[rows] - place  # each hole takes at least one rule
         if not fits.all():
             return False
         for further in range(int((end - first).max())):
@@ -136,7 +136,7 @@ def _are_derivations(population: Population, tables: Tables, depth: int) -> bool
 
 
 def _are_in_range(population: Population, tables: Tables) -> bool:
-    """Whether random constants are what their rules can draw."""
+    """Return True if random constants lie in the ranges of their rules."""
     if not population.constants.shape[1]:
         return True
     low, high = np.moveaxis(tables.range[population.rules], -1, 0)
