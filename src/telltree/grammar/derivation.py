@@ -1,4 +1,4 @@
-"""Populations: many derivations side by side, as compiled code wants them, and the expressions that rows write."""
+"""Populations: many derivations side by side, as compiled code takes them, and the expressions that rows write."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -12,7 +12,7 @@ from telltree.logic.expression import RandomNumber
 
 
 class WrittenDerivation(Protocol):
-    """A derivation as its rule numbers, in prefix order, and its random constants."""
+    """The rule numbers of a derivation, in prefix order, and its random constants."""
 
     @property
     def rules(self) -> NDArray[np.int32]:
@@ -20,7 +20,7 @@ class WrittenDerivation(Protocol):
 
     @property
     def constants(self) -> NDArray[np.float64]:
-        """Beside each rule the constant that it drew; NaN if it draws none."""
+        """The constant that each rule drew; NaN if it draws none."""
 
 
 class Population(NamedTuple):
@@ -29,11 +29,11 @@ class Population(NamedTuple):
     rules: NDArray[np.int32]
     constants: NDArray[np.float64]  # as wide as `rules`, or without columns if the grammar draws no constants
     lengths: NDArray[np.int64]
-    names: NDArray[np.uint64]  # a hash of each derivation
+    names: NDArray[np.uint64]  # hashes of the derivations
 
     @classmethod
     def empty(cls, individuals: int, nodes: int, constants: bool) -> "Population":
-        """Empty rows."""
+        """Return empty rows."""
         return cls(
             np.zeros((individuals, nodes), np.int32),
             np.full((individuals, nodes if constants else 0), np.nan),
@@ -43,7 +43,7 @@ class Population(NamedTuple):
 
     @classmethod
     def of(cls, derivations: Sequence[WrittenDerivation], constants: bool) -> "Population":
-        """The population of these derivations; `constants` if their grammar draws any."""
+        """Return the population of these derivations; `constants` if their grammar draws any."""
         made = cls.empty(len(derivations), max((len(d.rules) for d in derivations), default=1), constants)
         for i, derivation in enumerate(derivations):
             made.put(i, derivation)
@@ -59,18 +59,18 @@ class Population(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence["Population"]) -> "Population":
-        """The rows of several populations of one grammar and width."""
+        """Return the rows of several populations of one grammar and width."""
         return cls._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
     def for_kernels(
         self,
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.int64], NDArray[np.uint64]]:
-        """The arrays, with None for the constants if there are none."""
+        """Return the arrays, with None for the constants if there are none."""
         return self.rules, self.constants if self.constants.shape[1] else None, self.lengths, self.names
 
     def take(self, chosen: NDArray[np.int64]) -> "Population":
-        """Some of the rows, copied."""
-        return Population._make([part.take(chosen, axis=0) for part in self])  # faster than by an index
+        """Return some of the rows, copied."""
+        return Population._make([part.take(chosen, axis=0) for part in self])  # faster than an index
 
 
 # ---- From rows to expressions
@@ -79,7 +79,7 @@ class Population(NamedTuple):
 def expression_at(
     grammar: Sequence[Rule], rules: NDArray[np.int32], constants: NDArray[np.float64], node: int
 ) -> tuple[Expression, int]:
-    """The expression that the subtree at `node` spells out, and where that subtree ends."""
+    """Return the expression that the subtree at `node` writes, and the end of that subtree."""
     rule = grammar[rules[node]]
     template, end = rule.template, node + 1
     if isinstance(template.head, RandomNumber):
@@ -92,7 +92,7 @@ def expression_at(
 
 
 def fill(template: Expression, fillers: Sequence[Expression]) -> Expression:
-    """The template with its holes filled, in prefix order."""
+    """Return the template with its holes filled, in prefix order."""
     if not fillers:
         return template
     waiting = iter(fillers)

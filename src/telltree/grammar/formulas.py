@@ -17,7 +17,7 @@ from telltree.panel.how_read import StepLength
 def parse_formula(
     text: str, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
 ) -> Expression:
-    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema.
+    """Return the expression that a text writes; it must be Boolean, and may name any attribute of the schema.
 
     `step` is the length of a step and its unit, for windows that are written as times.
     """
@@ -27,14 +27,14 @@ def parse_formula(
 def expression_of(
     source: Source, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
 ) -> Expression:
-    """The same, of a text that was parsed."""
+    """Return the expression of a syntax tree; see `parse_formula`."""
     draft = Resolver(schema, functions, frozenset(), step).draft(source)
     for place in _choices(draft):
         raise GrammarError("a formula says one thing: choices, sets and random constants are for grammars", *place)
     whole = {"the text": (Option(draft),)}
     found = Templates({}, {}).of(draft)
     if not _is_boolean(found):
-        infer(whole, "the text", mentions(whole))  # which says where it does not fit, and why
+        infer(whole, "the text", mentions(whole))  # raises an error with place and reason
     check_levels(whole, schema)
     check_parameters(whole)
     return found

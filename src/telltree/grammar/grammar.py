@@ -1,4 +1,4 @@
-"""Grammars: what may be said about the records of a panel."""
+"""Grammars and the derivations they allow."""
 
 import gc
 import math
@@ -52,7 +52,7 @@ def collecting_later() -> Iterator[None]:
             gc.enable()
 
 
-# ---- Grammars: what may be said about the records of a panel.
+# ---- Grammars
 
 _MOST_CODON = 2**31 - 1  # the largest value of a codon
 
@@ -76,12 +76,12 @@ class Grammar:
     """Columns that selectors passed over, and why."""
     _text: str
     unsaid: str = ""
-    """What `for_panel` leaves out besides columns, and why; model files do not keep it."""
+    """A remark on what `for_panel` leaves out besides columns, and why; model files do not keep it."""
 
     @classmethod
     @collecting_later()
     def parse(cls, text: str, data: Panel | Schema, *, functions: Sequence[UserFunction] = ()) -> "Grammar":
-        """Read a grammar; raises a GrammarError with line and column if anything is wrong with it.
+        """Parse a grammar; raises a GrammarError with line and column if anything is wrong with it.
 
         The start is the symbol called Start, or else that of the first rule. A panel is needed only for constants that
         depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
@@ -92,18 +92,18 @@ class Grammar:
     @classmethod
     @collecting_later()
     def parse_any(cls, text: str, data: Panel | Schema, functions: Sequence[UserFunction] = ()) -> "Grammar":
-        """The same, however long it takes: what telltree wrote itself may be long."""
+        """Parse a grammar that telltree wrote itself, which may be of any length."""
         return cls._of(parse_grammar(text, len(_schema(data))), data, functions)
 
     @classmethod
     def unread(cls, read: Callable[[], "Grammar"]) -> "Grammar":
-        """A grammar that is read when it is first asked about: of thousands of columns that takes seconds."""
+        """Return a grammar that is read at its first use: with thousands of columns that takes seconds."""
         grammar = object.__new__(cls)
         grammar.__dict__["_read"] = read
         return grammar
 
     def __getattr__(self, name: str) -> Any:
-        # Called only for what is not there, as nothing is of a grammar that was not read yet.
+        # Called only for attributes that are not there, which is all of them before the grammar is read.
         if name not in _FIELDS or "_read" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         read = self.__dict__["_read"]()
@@ -200,13 +200,12 @@ class Grammar:
 
     @cached_property
     def has_random_constants(self) -> bool:
-        """Whether some rule draws its constant at random."""
+        """True if some rule draws its constant at random."""
         return any(isinstance(rule.template.head, RandomNumber) for rule in self.rules)
 
     @cached_property
     def counting_nodes(self) -> "Grammar":
-        """The same language, in which the size of a formula is the number of nodes of its derivation tree: the paper's
-        N_e.
+        """The same language, with the number of nodes of the derivation tree as the size of a formula: the paper's N_e.
         """
         if self.rules[0].nodes:
             return self
@@ -221,7 +220,7 @@ class Grammar:
         return Tables.of(self.rules, self.symbols)
 
     def derive(self, formula: str | Expression) -> "Derivation":
-        """A derivation of this formula by the first rules that fit; GrammarError if there is none.
+        """Return a derivation of this formula by the first rules that fit; GrammarError if there is none.
 
         A random constant matches any number in its range.
         """
@@ -235,13 +234,15 @@ class Grammar:
         return Derivation(self, numbers, constants)
 
     def derivation(self, population: Population, row: int) -> "Derivation":
-        """A row of a population that was drawn from this grammar."""
+        """Return a row of a population that was drawn from this grammar."""
         length = int(population.lengths[row])
         constants = population.constants[row, :length] if population.constants.shape[1] else None
         return Derivation(self, population.rules[row, :length], constants)
 
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
-        """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
+        """Return a random derivation that nests at most `max_depth` operators; it depends on the seed (below 2**64)
+        alone.
+        """
         from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw
 
         require_whole("seed", seed, 0, 2**64 - 1)
@@ -254,7 +255,7 @@ class Grammar:
         return self.derivation(room, 0)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":
-        """The derivation that grammatical evolution reads from codons; None if it does not end, or is too deep.
+        """Return the derivation that grammatical evolution reads from codons; None if it does not end, or is too deep.
 
         A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
         codon mod choices. After the last codon, reading starts again at the first, up to `wraps` times.
@@ -277,7 +278,7 @@ class Grammar:
         return self.derivation(room, 0) if room.lengths[0] else None
 
     def width(self, max_depth: int) -> int:
-        """How many rules the longest derivation of this depth can have. Cached, because `row_width` is slow."""
+        """Return the number of rules in the longest derivation of this depth. Cached, because `row_width` is slow."""
         from telltree.grammar.draw import row_width
 
         if max_depth not in self._widths:
@@ -290,11 +291,11 @@ class Grammar:
 
     @property
     def least_depth(self) -> int:
-        """How many operators the shallowest formula nests."""
+        """The number of operators that the shallowest formula nests."""
         return int(self.tables.of_symbol["least_depth"][0])
 
     def check_depth(self, max_depth: int) -> None:
-        """Refuse a depth limit that no formula of this grammar meets."""
+        """Raise SettingsError for a depth limit that no formula of this grammar meets."""
         require_whole("max_depth", max_depth)
         if max_depth < self.least_depth:
             raise SettingsError(
@@ -303,13 +304,13 @@ class Grammar:
             )
 
     def count(self, max_size: int) -> int:
-        """The exact number of derivations that write at most `max_size` terminals."""
+        """Return the exact number of derivations that write at most `max_size` terminals."""
         self._refuse_random("counted")
         return sum(self._sizes.counts(self.start, max_size))
 
     def bits(self, max_size: int) -> list[float]:
-        """For each size from 0 on, log2 of the number of derivations of at most that size: the bits that name one of
-        them.
+        """Return, for each size from 0 on, log2 of the number of derivations of at most that size: the bits that name
+        one.
 
         A random constant counts as a single choice: its value is not counted.
         """
@@ -317,7 +318,7 @@ class Grammar:
         return [math.log2(count) if count else 0.0 for count in counts]
 
     def enumerate(self, max_size: int) -> Iterator["Derivation"]:
-        """All derivations that write at most `max_size` terminals, one at a time: by size, then in rule order."""
+        """Yield all derivations that write at most `max_size` terminals, by size, then in rule order."""
 
         self._refuse_random("enumerated")
         return (Derivation(self, numbers) for numbers in self._sizes.enumerate(self.start, max_size))
@@ -360,7 +361,7 @@ class Grammar:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is computed on demand: hashes of text differ from process to process.
+        # Without cached properties: hashes of text differ from process to process.
         return {name: getattr(self, name) for name in _FIELDS}
 
     def __str__(self) -> str:
@@ -375,7 +376,7 @@ _FIELDS = tuple(field.name for field in fields(Grammar))
 
 
 def _heads(rules: Iterable[Rule]) -> list[Head]:
-    """All that the rules mention; what templates share is looked at once."""
+    """Return the heads in all rules; parts that templates share are visited once."""
     found: dict[int, Head] = {}
     waiting = [rule.template for rule in rules]
     for e in waiting:  # grows during the loop
@@ -394,7 +395,7 @@ def _schema(data: Panel | Schema) -> Schema:
 
 @dataclass(frozen=True, init=False, eq=False)
 class Derivation:
-    """Rule numbers in prefix order, and beside each the random constant it drew (NaN for rules that draw none)."""
+    """Rule numbers in prefix order, and the random constant that each rule drew (NaN for rules that draw none)."""
 
     grammar: Grammar
     rules: NDArray[np.int32]
@@ -427,7 +428,7 @@ class Derivation:
 
     @property
     def nodes(self) -> int:
-        """The nodes of its derivation tree: every symbol that was rewritten, and every terminal.
+        """The number of nodes of its derivation tree: every symbol that was rewritten, and every terminal.
 
         Symbols are those that the author of the grammar named. If renaming rules lead to the same rule in several ways,
         the shortest of these counts.
@@ -437,16 +438,16 @@ class Derivation:
 
     @property
     def depth(self) -> int:
-        """How deeply operators are nested."""
+        """The depth of nested operators."""
         return self.expression.depth
 
     @cached_property
     def expression(self) -> Expression:
-        """What the derivation says."""
+        """The expression that it writes."""
         return expression_at(self.grammar.rules, self.rules, self.constants, 0)[0]
 
     def span(self, node: int) -> slice:
-        """Where the subtree that starts at this node lies in `rules`."""
+        """Return the range of the subtree at this node in `rules`."""
         open_holes, end = 1, node
         first_hole = self.grammar.tables.rule["first_hole"]
         while open_holes:

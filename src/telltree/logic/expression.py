@@ -386,7 +386,7 @@ def rounded(e: Expression, digits: int | None) -> Expression:
         return e
     if isinstance(e.head, Number):
         few = float(f"{e.head.value:.{digits}g}")
-        return dataclasses.replace(e, head=Number(few)) if math.isfinite(few) else e  # the largest floats have none above them
+        return dataclasses.replace(e, head=Number(few)) if math.isfinite(few) else e  # not past the largest float
     if e.operands != e.args:  # parameters are not measurements
         few_operands = tuple(rounded(operand, digits) for operand in e.operands)
         return dataclasses.replace(e, args=(*few_operands, *e.args[len(few_operands) :]))

@@ -752,7 +752,7 @@ class _Run:
     def _scored(
         self, population: Population, fresh: NDArray[np.int64], objective: Objective
     ) -> tuple[NDArray[np.int64], Scores]:
-        """Score new formulas part by part; return the scores, and the number for which there was time.
+        """Score new formulas part by part; return those for which there was time, and their scores.
 
         With many records, scoring one generation takes longer than anyone who sets `seconds`, or presses Ctrl-C, will
         wait.
