@@ -224,7 +224,6 @@ class Grammar:
 
         A random constant matches any number in its range.
         """
-
         if isinstance(formula, str):
             formula = parse_formula(formula, self.schema, functions=self.functions)
         written_by = self._matcher.match(self.start, formula)
@@ -319,7 +318,6 @@ class Grammar:
 
     def enumerate(self, max_size: int) -> Iterator["Derivation"]:
         """Yield all derivations that write at most `max_size` terminals, by size, then in rule order."""
-
         self._refuse_random("enumerated")
         return (Derivation(self, numbers) for numbers in self._sizes.enumerate(self.start, max_size))
 

@@ -94,7 +94,7 @@ _INFIX = {spelling: found for spelling, found in _SPELLINGS.items() if found.ope
 _SIGNS = ["::=", *"(){}[],|@", *(spelling for spelling in _SPELLINGS if not spelling.isalpha())]
 _WORDS = RESERVED | {spelling for spelling in _SPELLINGS if spelling.isalpha()}
 
-# All patterns are possessive: one that may go back takes quadratic time, or gigabytes, on a text made for that.
+# All patterns are possessive: a pattern that backtracks takes quadratic time, or gigabytes, on a hostile text.
 _NUMBER = r"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
 _TOKENS = re.compile(
     r"[^\S\n]*+(?:"
@@ -109,18 +109,18 @@ _TOKENS = re.compile(
     r"|(?P<quoted>`(?:[^`\\\n]++|\\.)*+`)"
     r"|(?P<comment>\#[^\n]*+)"
     r"|(?P<unknown>\S)"
-    r"|\Z)"  # without which a million blanks at the end would be looked at from each of them
+    r"|\Z)"  # without it, a million blanks at the end would take quadratic time
 )
 
 _SUPPLIES = {"grid": (1, 3), "quantiles": (1,), "random": (0, 2), "thresholds": (0,), "levels": (0,), "other": (0,)}
-"""How many numbers in parentheses each source of constants may have."""
+"""The numbers of arguments that each source of constants may have."""
 _CONSTANTS = frozenset({"number", "string", *DIFFERENCE.spellings})
 _OPERANDS = _CONSTANTS | {"name", "quoted", "numbers", "(", "[", "|", "each", *_SUPPLIES}
 """The tokens with which an operand may begin."""
 _AFTER_ALTERNATIVE = frozenset({"@", "string", "|", ",", ")", "]", "head", "end"})
 _AFTER_ARGUMENT = (",", ")", "]")
 _AFTER_OPERAND = _AFTER_ALTERNATIVE | _INFIX.keys()
-"""The tokens that may follow an operand in some bracket; which of them may, is up to the innermost bracket."""
+"""The tokens that may follow an operand in some bracket; the innermost bracket decides which of them may."""
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, TextPlace]]:
@@ -164,12 +164,12 @@ _AFTER_NOTE = ("')'", "','", "'@'", "']'", "'|'", _RULE, "a text in quotes", "th
 
 @dataclass(slots=True)
 class _Bracket:
-    """What is being read: a formula, the alternatives of a rule, or what an opened bracket holds."""
+    """A formula, the alternatives of a rule, or the contents of an open bracket, as far as they were read."""
 
     closing: tuple[str, ...]
     """The tokens that close it."""
     expected: tuple[str, ...]
-    """What may follow an operand in it besides operators, for messages."""
+    """The tokens besides operators that may follow an operand in it, for messages."""
     place: TextPlace
     least: int = 0
     """The precedence of the loosest operators that may stand in it."""
@@ -178,7 +178,7 @@ class _Bracket:
     name: str = ""
     """The name in front of it."""
     window: list[Source] | None = None
-    """Of the parentheses of a call: what the brackets in front of them held."""
+    """The contents of the brackets before the parentheses of a call."""
     alternatives: list[Alternative] = field(default_factory=list)
     """The finished alternatives of the current argument."""
     args: list[Source] = field(default_factory=list)
@@ -187,13 +187,14 @@ class _Bracket:
 
 class _TextParser:
     def __init__(self, text: str, operator_expected: str) -> None:
-        """`operator_expected` is what messages say may follow an operand."""
+        """`operator_expected` describes in messages what may follow an operand."""
         self._text, self._operator_expected = text, operator_expected
         self._brackets: list[_Bracket] = []
         self._operands: list[Source] = []
         self._operators: list[tuple[int, tuple[Operator, ...], TextPlace]] = []
-        """Operators that wait for their right operand, with their precedence. An open bracket is one without operators,
-        whose precedence stops those behind it from being applied to operands before it.
+        """Operators that wait for their right operand, with their precedence.
+
+        An open bracket is one without operators, whose precedence stops those behind it from taking operands before it.
         """
         self._following = partial(next, _tokens(text), ("end", "", TextPlace(0, 0)))
         self._advance()
@@ -252,7 +253,7 @@ class _TextParser:
         self._operands.append(operand)
 
     def _operand(self) -> Source | None:  # noqa: PLR0911 - one for each kind
-        """Read an operand; None if only an opening bracket was read, behind which an operand must come."""
+        """Read an operand; return None after an opening bracket, which an operand must follow."""
         kind, token, place = self._kind, self._token, self._place
         self._advance()
         match kind:
@@ -281,7 +282,8 @@ class _TextParser:
         return self._supply(kind, place)
 
     def _named(self, name: str, place: TextPlace) -> Source | None:
-        """Read a name, or a call without arguments; None if only the bracket was read behind which they must come."""
+        """Read a name, or a call without arguments; return None after an opening bracket, which arguments must follow.
+        """
         match self._kind:
             case "(":
                 self._advance()
@@ -335,7 +337,7 @@ class _TextParser:
         return Supply(word, tuple(number.value for number in numbers), place)
 
     def _items(self, read: Callable[[], T], closing: str, sizes: Collection[int] = ()) -> list[T]:
-        """Read what an opened bracket lists, up to its end; with `sizes`, it may have that many items."""
+        """Read the items in an opened bracket, and its end; `sizes` are the allowed numbers of items."""
         self._brackets.append(_Bracket((closing,), (), self._place))
         items: list[T] = []
         while True:
@@ -371,7 +373,7 @@ class _TextParser:
         return Constant(_finite(token, place), place)
 
     def _number(self) -> Constant:
-        """Read a number that can have no unit."""
+        """Read a number without a unit."""
         token, place = self._token, self._place
         if self._kind in DIFFERENCE.spellings:
             return self._negative()
@@ -471,7 +473,7 @@ class _TextParser:
     # ---- ends of alternatives and brackets
 
     def _alternative(self) -> Alternative:
-        """Read the weight and the English of an alternative whose body was read."""
+        """Read the weight and the English of an alternative, whose body was read before."""
         body = self._operands.pop()
         if self._kind not in ("@", "string"):
             return Alternative(body)
@@ -493,7 +495,7 @@ class _TextParser:
         return Alternative(body, weight, sentences[0] if sentences else None)
 
     def _closed(self, bracket: _Bracket) -> Source | None:
-        """Return what a bracket makes an operand; None if it held a window, behind which arguments must come."""
+        """Return the operand that a closed bracket makes; None if it held a window, which arguments must follow."""
         name, place = bracket.name, bracket.place
         if bracket.closing == ("]",):
             self._check("(")
@@ -516,12 +518,12 @@ class _TextParser:
             raise self._unexpected(shown or f"'{kind}'")
 
     def _check_follows(self) -> None:
-        """Raise GrammarError if the token after an operand may follow none in any bracket."""
+        """Raise GrammarError if the current token may follow an operand in no bracket."""
         if self._kind not in _AFTER_OPERAND:
             raise self._unexpected(self._operator_expected)
 
     def _unexpected(self, *expected: str, remedy: str = "") -> GrammarError:
-        """The error that the current token is not one of those expected."""
+        """Return the error that the current token is not one of those expected."""
         kind, token, place = self._kind, self._token, self._place
         if kind == "name" and (self._operator_expected in expected or _RULE in expected):
             misspelt = self._misspelt_define(rule_only=expected == (_RULE,))
@@ -548,7 +550,7 @@ class _TextParser:
         return GrammarError(f"{found} where {wanted} was expected{remedy}", *place)
 
     def _misspelt_define(self, rule_only: bool) -> GrammarError | None:
-        """The error that ::= is misspelt, if it is; a lone = is, if `rule_only` is expected here."""
+        """Return the error that ::= is misspelt; None if it is not. A lone = counts as a misspelling if `rule_only`."""
         lines = self._text.split("\n")[: self._place.line - 1]
         end = sum(len(line) + 1 for line in lines) + self._place.column - 1 + len(self._token)
         sign = _LIKE_DEFINE.match(self._text, end)
@@ -560,11 +562,11 @@ class _TextParser:
 
 
 def _choice(alternatives: list[Alternative]) -> Source:
-    """A choice among alternatives; one alone, without English, is its body."""
+    """Return a choice among alternatives; a single one without English is its body."""
     first = alternatives[0]
     if len(alternatives) == 1 and first.english is None and getattr(first.body, "depth", 0) < DEEPEST:
         return first.body
-    return Choice(tuple(alternatives), first.body.place)  # an error if it is nested too deep
+    return Choice(tuple(alternatives), first.body.place)  # raises an error if it is nested too deep
 
 
 def _weight(written: Constant) -> float:
@@ -596,7 +598,7 @@ def _finite(digits: str, place: TextPlace) -> float:
 
 
 def _numbers(token: str, place: TextPlace) -> tuple[float, ...]:
-    """The numbers of a list in brackets."""
+    """Return the numbers of a list in brackets."""
     written = token[1:-1].split(",")
     try:
         values = tuple(map(float, written))
@@ -612,7 +614,7 @@ def _numbers(token: str, place: TextPlace) -> tuple[float, ...]:
 
 
 def _unquoted(quoted: str, place: TextPlace) -> str:
-    """The text between quotation marks or backticks, with JSON's escapes read."""
+    """Return the text between quotation marks or backticks, with JSON's escapes read."""
     inside = quoted[1:-1]
     if "\\" not in inside and inside.isprintable():
         return inside
