@@ -16,7 +16,7 @@ from telltree.logic.meaning import MicroOp
 #
 # A value is a number that stands for a node of a table, and its lowest bit for a negation. ∧, ∨, ⇒ and ¬ are written
 # as ∧ and negations, F and G as F and negations, ∧ has any number of operands in a fixed order, and F(a ∨ b) is F a ∨
-# F b. All of this holds at every step of a record, so values may stand for each other wherever they are.
+# F b. All of this holds at every step of a record, so equal values may replace each other anywhere.
 
 LEAF, AND, EVER, OPAQUE = "leaf", "and", "ever", "opaque"
 
@@ -278,14 +278,14 @@ class Choices:
         return any(isinstance(node.head, Hole) and node.head.symbol in self.conditional for node in e.walk())
 
     def of_rule(self, number: int, rule: Rule, left: int) -> Iterator[SlotFilling]:
-        """Return all fillings by a rule without open conditions that nest at most `left` operators."""
+        """Yield all fillings by a rule without open conditions that nest at most `left` operators."""
         if rule.template.depth <= left:
             for rules, size, terminals, height in self.fillings(rule.template, 0, left):
                 depth = max(rule.template.depth, height)
                 yield SlotFilling((number, *rules), rule.size + size, rule.terminals + terminals, depth)
 
     def fillings(self, part: Expression, above: int, left: int) -> Iterator[SlotFilling]:
-        """Return all ways to fill the holes of a part of a template that has so many operators above it."""
+        """Yield all ways to fill the holes of a part of a template that has so many operators above it."""
         holes = list(holes_in(part, above))
         options = [self._of(hole.symbol, left - drop) for hole, drop in holes]
         for fillers in product(*options):
@@ -426,7 +426,7 @@ class Shapes:
         return found, opened
 
     def _parts(self, e: Expression, above: int) -> Iterator[tuple[str, int] | list[_Entry]]:
-        """Return, for each leaf part of a template in prefix order, a symbol and the operators above it, or all its
+        """Yield, for each leaf part of a template in prefix order, a symbol and the operators above it, or all its
         templates.
         """
         if isinstance(e.head, Hole) and e.head.symbol in self._choices.conditional:
