@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from telltree.errors import GrammarError, ModelFormatError, SettingsError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.grammar.grammar import collecting_later
-from telltree.grammar.parser import check_size, has_more_parts
+from telltree.grammar.limits import check_size, has_more_tokens
 from telltree.logic import UserFunction
 from telltree.models.document import (
     MOST_PARTS,
@@ -229,7 +229,7 @@ def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunct
 
 def _is_long(entry: GrammarEntry) -> bool:
     """Return True if a grammar is so long that it is parsed only when used; prediction needs none."""
-    return has_more_parts((entry.text,), LONG_GRAMMAR)
+    return has_more_tokens((entry.text,), LONG_GRAMMAR)
 
 
 def _grammar_for_english(entry: GrammarEntry | None, grammar: Grammar | None) -> Grammar | None:

@@ -267,7 +267,7 @@ class _PopulationShards(_NodeShards[Population]):
 
     def _expressions(self, formulas: Population) -> Sequence[Expression]:
         grammar = self._backend.grammar
-        return [formulas.derivation(i, grammar).expression for i in range(len(formulas.lengths))]
+        return [grammar.derivation(formulas, i).expression for i in range(len(formulas.lengths))]
 
 
 class _FormulaShards(_NodeShards[Sequence[Expression]]):

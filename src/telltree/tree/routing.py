@@ -125,7 +125,7 @@ class RoutedPopulations:
         may_be_missing = (self._may_be_missing[formulas.rules[wanted]] & used).any(axis=1)
         tally = self._engine.evaluate(formulas, wanted, masks.masks)  # replaced below where answers may be unknown
         for rows in self._parts(np.flatnonzero(may_be_missing)):
-            derivations = [formulas.derivation(int(i), self._grammar) for i in wanted[rows]]
+            derivations = [self._grammar.derivation(formulas, int(i)) for i in wanted[rows]]
             truth = self._formulas.truth([derivation.expression for derivation in derivations])
             true = np.count_nonzero(truth, axis=1)
             tally.counts[rows] = truth @ masks.rows.T
@@ -150,7 +150,7 @@ class RoutedPopulations:
         return self._formulas.robustness(self._expressions(formulas), cutoff, of_a_shard)
 
     def _expressions(self, population: Population) -> list[Expression]:
-        return [population.derivation(i, self._grammar).expression for i in range(len(population.lengths))]
+        return [self._grammar.derivation(population, i).expression for i in range(len(population.lengths))]
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
         return self._engine.distinct(signal)

@@ -400,7 +400,7 @@ class TieBreaker(NamedTuple):
             ties, _ = self._rivals(shorter, evaluator, labels)
         robustness = self._robustness(evaluator, ties)
         most_robust = np.flatnonzero(robustness == robustness.max())
-        derivations = [ties.derivation(int(i), grammar) for i in most_robust]
+        derivations = [grammar.derivation(ties, int(i)) for i in most_robust]
         return min(derivations, key=lambda d: (len(d), str(d))), float(robustness.max())
 
     def _rivals(self, tied: Population, evaluator: OfPopulations, labels: Labels) -> tuple[Population, int]:
