@@ -453,13 +453,13 @@ class Tree:
             return "every record"
         from telltree.english.styles import all_of, english  # prediction needs no English
 
-        return english(all_of(claims), self.schema, self.missing, step=self.step)
+        return english(all_of(claims), self.schema, self.missing, style="plain", step=self.step)
 
     def question(self, node: Node) -> str:
         """Return the question of a node, in plain English without a question mark."""
         from telltree.english.styles import english  # prediction needs no English
 
-        return english(node.shown, self.schema, self.missed_by(node), step=self.step)
+        return english(node.shown, self.schema, self.missed_by(node), style="plain", step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
