@@ -10,21 +10,40 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lowest newest bench soak mutants site clean
+.PHONY: help demo quick test test-all check lowest newest bench soak mutants site clean
 SECONDS ?= 300
 NUMBER ?= 150
-# A file of tests is run by one process, so that what its tests share is made once; in the order of names, long ones early.
+# A file of tests is run by one process, so that what its tests share is made once; tests/conftest.py puts long ones first.
 PYTEST := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Quick tests that go through every package; files, so that no others are even read.
+QUICK := $(addprefix tests/,\
+  cli/test_wrapping.py cli/test_labels.py datasets/test_auslan.py engine/test_meaning.py engine/test_alignment.py \
+  engine/test_user_functions.py english/test_normal_form.py english/test_values.py estimators/test_weights.py \
+  experiments/test_trials.py explain/test_rules.py explain/test_paper_english.py grammar/test_parse.py \
+  grammar/test_errors.py logic/test_codes.py models/test_golden.py panel/test_csv.py panel/test_panel.py \
+  panel/test_schema.py project/test_amounts.py project/test_architecture.py project/test_imports.py \
+  report/test_layout.py report/test_safety.py scale/test_shards.py search/test_by_size.py tree/test_mdl.py \
+  tree/test_paper_example.py)
 
 help:  ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: $(READY)  ## learn from aircraft encounters of a real study, and write telltree-demo.html
 	$(BIN)/telltree demo --output telltree-demo.html --force
 	@echo "To go on with telltree in this shell: . $(BIN)/activate"
 
-test: check  ## run the checks, then all tests (ARGS="-k panel" to choose)
-	$(BIN)/python $(PYTEST) $(ARGS)
+quick: $(READY)  ## formatting, lint, and some tests of every package, in a minute
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/python $(PYTEST) $(QUICK) -m "not slow" $(ARGS)
+
+test: check  ## run the checks, then all tests but slow ones, in five minutes (ARGS="-k panel" to choose)
+	$(BIN)/python $(PYTEST) -m "not slow" $(ARGS)
+
+# The soak runs the same cases every time, so that a commit never fails for a case that another would fail for.
+test-all: check  ## run everything: slow tests too, random tests at their largest, and 2,000 cases of the soak
+	$(BIN)/python $(PYTEST) --hypothesis-profile=large $(ARGS)
+	$(BIN)/python -m tests.soak.soak --seed 0 --cases 2000 --seconds 1200
 
 check: $(READY)  ## formatting, lint, types and import directions
 	$(BIN)/ruff format --check .
@@ -54,7 +73,7 @@ bench: $(READY)  ## measure, and write benchmarks/results.md
 	$(BIN)/python benchmarks/run.py
 
 soak: $(READY)  ## attack with random cases (SECONDS=3600 for an hour; ARGS="--seed 7 --cases 1" for one again)
-	$(BIN)/python tests/soak.py --seconds $(SECONDS) $(ARGS)
+	$(BIN)/python -m tests.soak.soak --seconds $(SECONDS) $(ARGS)
 
 mutants: $(READY)  ## see whether the tests notice changes to the program (NUMBER=150, ARGS="--seed 1 --folder DIR")
 	$(BIN)/python benchmarks/mutants.py --number $(NUMBER) $(ARGS)

@@ -16,10 +16,10 @@ from typing import Any
 from results import Row
 from timing import in_turn
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from naive_evidence import Naive
-from oracle_form import judged
+from tests.support.naive_evidence import Naive
+from tests.support.oracle_form import judged
 
 from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.datasets import make_encounters

@@ -29,7 +29,7 @@ from telltree import Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.trace import signals_of
 from telltree.estimators import classifier
 from telltree.scale import dask as on_cluster
-from telltree.scale.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 from telltree.search import GeneticProgramming
 from telltree.tree import Greedy
 from telltree.tree.backend import LocalBackend
@@ -74,9 +74,9 @@ def model_for(panel: Panel, evaluations: int, depth: int = 3) -> GrammarTreeClas
 @contextmanager
 def watched() -> Iterator[Traffic]:
     """Count what is sent and received, and how long workers work."""
-    traffic, ask, close = Traffic(), on_cluster._Workers.ask, on_cluster._Workers.close
+    traffic, ask, close = Traffic(), on_cluster._WorkerShards.ask, on_cluster._WorkerShards.close
 
-    def asked(self: on_cluster._Workers, messages: list) -> list:
+    def asked(self: on_cluster._WorkerShards, messages: list) -> list:
         began = time.perf_counter()
         answers = ask(self, messages)
         traffic.waited += time.perf_counter() - began
@@ -88,15 +88,15 @@ def watched() -> Iterator[Traffic]:
         traffic.received += len(pickle.dumps(answers))
         return answers
 
-    def closed(self: on_cluster._Workers) -> None:
+    def closed(self: on_cluster._WorkerShards) -> None:
         traffic.busy = sum(home.actor.seconds for home in self._homes)
         close(self)
 
-    on_cluster._Workers.ask, on_cluster._Workers.close = asked, closed
+    on_cluster._WorkerShards.ask, on_cluster._WorkerShards.close = asked, closed
     try:
         yield traffic
     finally:
-        on_cluster._Workers.ask, on_cluster._Workers.close = ask, close
+        on_cluster._WorkerShards.ask, on_cluster._WorkerShards.close = ask, close
 
 
 def timed(panel: Panel, y: np.ndarray, evaluations: int, workers: int, depth: int = 3) -> tuple[float, Traffic, str]:
@@ -136,7 +136,7 @@ def compare(records: int, evaluations: int, folder: Path, depth: int) -> None:
         print(f"| {name} | {seconds:.1f} | {alone / seconds:.2f} × | {told} | {idle} |")
 
 
-class InTurn(Places):
+class InTurn(ShardPlaces):
     """Shards in this process, asked through bytes as if they were elsewhere."""
 
     def __init__(self, panel: Panel, grammar: Grammar, shards: int, traffic: Traffic) -> None:

@@ -7,11 +7,11 @@ comparisons, arithmetic, and/or, constants, conditions, returned values, and sta
 killed if a test fails, or takes too long. Those that survive are printed, to be read: either nobody could notice the
 change, or a test is missing.
 
-First all tests are run once, file by file, to note what each of them runs (`covering.py`). Of a change only those are
-asked that may notice it: tests that were seen to run its line, then those that run its function, then the others of
-their files, in case that something was made once for all of them; of each, first those that noticed another change to
-the same file, then the quickest. The first that fails ends it. What survives so many seconds of tests has survived:
-more tests could only raise the share that is killed.
+First all tests but slow ones are run once, file by file, to note what each of them runs (`covering.py`). Of a change
+only those are asked that may notice it: tests that were seen to run its line, then those that run its function, then
+the others of their files, in case that something was made once for all of them; of each, first those that noticed
+another change to the same file, then the quickest. The first that fails ends it. What survives so many seconds of tests
+has survived: more tests could only raise the share that is killed.
 
 The work is done in a folder, with a copy of the sources as they were when it was begun. A run that was ended goes on
 there: lines, compiled kernels and verdicts are kept. Tests are copied anew each time, so that `--again` tells what new
@@ -43,19 +43,24 @@ from typing import Any
 HOME = Path(__file__).parents[1]
 PACKAGES = ("grammar", "engine", "search", "tree")
 TESTS = [
-    "grammar_parse", "grammar_errors", "grammar_sizes", "grammar_derivations", "logic_meaning",
-    "logic_functions", "logic_walk", "logic_subset", "search_contract", "search_exhaustive", "search_state",
-    "tree_bits", "tree_optimal", "tree_induction", "tree_front", "tree_centring", "tree_shortening",
-    "tree_recall", "model_files",
+    "grammar/test_parse", "grammar/test_errors", "grammar/test_sizes", "grammar/test_derivations",
+    "engine/test_meaning", "engine/test_user_functions", "engine/test_trace", "engine/test_subset",
+    "search/test_contract", "search/test_exhaustive", "search/test_state", "tree/test_mdl", "tree/test_optimal",
+    "tree/test_induction", "tree/test_pruning_path", "tree/test_midpoint_thresholds",
+    "explain/test_short_descriptions", "tree/test_min_recall", "models/test_files",
 ]  # fmt: skip
 """The files of tests that notice most."""
 WIDER = [
-    "grammar_own", "grammar_text", "grammar_fitting", "grammar_quick", "language_windows", "language_when",
-    "language_numbers", "logic_layout", "logic_coding", "logic_oracle", "search_draws", "search_by_size",
-    "search_seeds", "search_auto", "bounds", "budgets", "checkpoint", "weights", "shares", "tree_observed",
-    "tree_golden", "model_golden", "model_hostile", "explain_rules", "explain_evidence", "explain_counts",
-    "explain_categories", "explain_english", "data_panel", "scan", "shards", "cluster", "folds",
-    "numeric_target", "speech_truth", "export_edges", "cli_edges", "estimator_settings", "experiments_acasx",
+    "grammar/test_generated_grammars", "grammar/test_text", "grammar/test_default_language",
+    "grammar/test_parse_without_lark", "logic/test_windows", "logic/test_elapsed", "logic/test_aggregates",
+    "engine/test_alignment", "engine/test_byte_coding", "engine/test_oracle", "search/test_draws",
+    "search/test_by_size", "search/test_seed_formulas", "search/test_auto", "project/test_large_texts",
+    "search/test_budgets", "scale/test_checkpoint", "estimators/test_weights", "explain/test_proportions",
+    "explain/test_candidates", "tree/test_golden", "models/test_golden", "models/test_hostile_files",
+    "explain/test_rules", "explain/test_evidence", "explain/test_counts", "explain/test_categories",
+    "explain/test_paper_english", "panel/test_panel", "panel/test_scan", "scale/test_shards", "scale/test_dask",
+    "estimators/test_folds", "tree/test_numeric_target", "explain/test_true_descriptions", "models/test_export_size",
+    "cli/test_failures", "estimators/test_classifier_settings", "experiments/test_acasx",
 ]  # fmt: skip
 """Files that may notice what those did not."""
 MOST = 60  # seconds of processor time that the tests of one change took when nothing was changed
@@ -284,12 +289,13 @@ class Copy:
         """The lines of these files of tests; files that were not noted before are run, one by one."""
         found = Covering()
         for name in tests:
-            path = self.home / "tests" / f"test_{name}.py"
-            notes = self.home / "covering" / f"{name}-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}.jsonl"
+            path = self.home / "tests" / f"{name}.py"
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+            notes = self.home / "covering" / f"{name.replace('/', '-')}-{digest}.jsonl"
             if not notes.exists():
                 begun = notes.with_suffix(".begun")
                 begun.unlink(missing_ok=True)
-                verdict, test = self._run([f"tests/{path.name}"], ["--note-lines", str(begun)], self.cache)
+                verdict, test = self._run([f"tests/{name}.py"], ["--note-lines", str(begun)], self.cache)
                 if verdict == "hung":
                     raise SystemExit(f"{path.name} hung before anything was changed")
                 begun.rename(notes)
@@ -358,6 +364,8 @@ class Copy:
             "no:xdist",
             "-p",
             "covering",
+            "-m",
+            "not slow",
             "-W",
             "ignore::pytest.PytestAssertRewriteWarning",
             *options,

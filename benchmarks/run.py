@@ -22,7 +22,7 @@ BENCHMARKS = {
     "hard2": "What searches find: fitness on hard2, less is better",
     "exhaustive": "All formulas of up to two atoms",
     "optimal_trees": "Optimal trees",
-    "auslan_estimators": "Trees of Auslan",
+    "auslan_trees": "Trees of Auslan",
     "linear_cost": "Cost of evaluation by number of records",
     "first_fit": "First use",
     "reading": "Reading files",

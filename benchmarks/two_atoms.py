@@ -11,7 +11,7 @@ from peers.numpy_monte_carlo import TwoAtoms
 from walks import random_walks
 
 from telltree import Grammar, Panel
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import NO_ROW, Lanes, draw
 from telltree.logic import Attribute, Expression, Number, Operator

@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT))
 
-from documents import DOCUMENTS, agrees, name_of, pieces_of, run, trimmed  # noqa: E402  # it lives with the tests
+from tests.support.documents import DOCUMENTS, agrees, name_of, pieces_of, run, trimmed  # noqa: E402  # it lives with the tests
 
 DOTS = "..."  # stands for any number of lines
 

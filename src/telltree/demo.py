@@ -57,7 +57,7 @@ def demo(page: Path | None = None) -> Iterator[str]:
         f"{len(panel) - LEARNT_FROM} test it."
     )
     model = fit(panel[train], ends[train])
-    yield "What it asks of an encounter:\n\n" + textwrap.indent(model.tree_.outline(), "  ")
+    yield "What it asks of an encounter:\n\n" + textwrap.indent(model.outline(), "  ")
     yield "The kinds of NMAC, in words. Each leaf of the tree is a category:"
     for category in model.categories(panel[train], ends[train]):
         if category.label == "NMAC":

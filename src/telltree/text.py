@@ -4,6 +4,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 # ---- Text from data with its control characters made visible, wherever people may read it: terminals, pages, tables.
@@ -22,6 +23,11 @@ def visible(text: object) -> str:
 def visible_json(text: str) -> str:
     """Return JSON with those characters as JSON's own escapes, which do not change its meaning."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def escaped(text: object) -> str:
+    """Text for a page; control characters as Python writes them."""
+    return escape("".join(c if c.isprintable() else repr(c)[1:-1] for c in visible(text)))
 
 
 def _escape(found: re.Match[str]) -> str:

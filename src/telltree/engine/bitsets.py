@@ -27,7 +27,7 @@ from telltree.compiled import (
 from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom, AtomFamily
 from telltree.engine.bitset_layout import Layout
-from telltree.engine.compile_plain import UNKNOWN
+from telltree.engine.compile import UNKNOWN
 from telltree.engine.instructions import EQUAL, GREATER, LESS
 from telltree.engine.machine import LANES
 from telltree.engine.signals import Grid, Signals

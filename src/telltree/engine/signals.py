@@ -244,13 +244,13 @@ class Signals:
         """One number per row of the shared columns; rows of records outside the panel are undefined."""
         if self._whole is not None:
             return self._whole.values(signal)
+        if signal in self._kept:
+            self._kept.move_to_end(signal)
+            return self._kept[signal]
         if isinstance(signal.head, Attribute):
             column = self._column(signal.head)
             if column.dtype == np.float64 and column.flags.c_contiguous:
                 return column  # the panel's own array costs no memory
-        if signal in self._kept:
-            self._kept.move_to_end(signal)
-            return self._kept[signal]
         large = self.panel.on_disk and 8 * self._height > self._memory
         made = self._in_parts(signal) if large else np.ascontiguousarray(self._make(signal), dtype=np.float64)
         made.flags.writeable = False

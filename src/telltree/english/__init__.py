@@ -1,24 +1,23 @@
-"""Formulas in words: a normal form, plain English, and the way back from English to formulas."""
+"""Formulas to English and back: normal form, wording, and a parser for sentences."""
 
-from telltree.english.cost import cost
-from telltree.english.normal_form import plain, question, term_of
-from telltree.english.read import read
-from telltree.english.say import conditions, name_of, quotations, say, spoken, words_in
-from telltree.english.words import repeats
-from telltree.english.write import expression_of
+from telltree.english.conversion import expression_of
+from telltree.english.normal_form import cost, plain, simpler_side, term_of
+from telltree.english.read_sentence import read
+from telltree.english.tokens import repeats
+from telltree.english.write_sentence import conditions, quotations, say, signal_name, text_with_quotations, word_count
 
 __all__ = [
     "conditions",
     "cost",
     "expression_of",
-    "name_of",
     "plain",
-    "question",
     "quotations",
     "read",
     "repeats",
     "say",
-    "spoken",
+    "signal_name",
+    "simpler_side",
     "term_of",
-    "words_in",
+    "text_with_quotations",
+    "word_count",
 ]

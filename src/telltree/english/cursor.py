@@ -1,50 +1,50 @@
-"""A position in a text that is being read, and what can be asked there."""
+"""A cursor in a text that is being parsed: matches keywords, a user's words, numbers and units."""
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import NoReturn
 
-from telltree.english.vocabulary import Entry, Vocabulary
-from telltree.english.words import (
+from telltree.english.tokens import (
     BOUNDS,
     FORMS,
     WORDS,
     Numeral,
     Token,
     TokenKind,
-    named,
     numeral,
     openings,
     stands_bare,
     thousands,
+    unit_named,
 )
+from telltree.english.vocabulary import Entry, Vocabulary
 from telltree.errors import SpeechError
 from telltree.logic import Expression
 from telltree.text import alike
 
 _IN_RANGES = (*BOUNDS, "fewer than", "exactly", "and", "or", "to", "up to", "other than")
-MOST_NESTED = 120  # nested parts; a person gives up at three
-MOST_PARTS = 200  # in all; no formula of telltree's own has as many
+MOST_NESTED = 120  # nested parts; readers give up at three
+MOST_PARTS = 200  # in all; formulas that telltree learns have fewer
 
 
 class Cursor:
-    """Goes through the tokens of a text from first to last."""
+    """A position among the tokens of a text."""
 
     def __init__(
         self, tokens: tuple[Token, ...], vocabulary: Vocabulary, own: Mapping[str, Expression] | None = None
     ) -> None:
         self.tokens = tokens
         words = [f"{token.text.lower() if token.kind is not TokenKind.QUOTED else '“'} " for token in self.tokens]
-        self._lower = "".join(words)  # in one text, which is compared with many keywords at once
+        self._lower = "".join(words)  # one string, to be compared with many keywords at once
         self._begins = list(accumulate(map(len, words), initial=0))
         self.vocabulary = vocabulary
         bare = ((words.split(" "), e) for words, e in (own or {}).items() if stands_bare(words))
         self._own = sorted(bare, key=lambda pair: len(pair[0]), reverse=True)
         self.at = 0
         self.unit = ""
-        """of the last number"""
-        self._bare_number = -1  # behind the last number that had no unit attached
+        """Unit of the last number."""
+        self._bare_number = -1  # position after the last number that had no unit attached
         self._nested = 0
         self._parts = 0
 
@@ -63,7 +63,7 @@ class Cursor:
         self.at, self._nested, self._parts = place
 
     def sees(self, *keywords: str) -> bool:
-        """Whether one of these comes next."""
+        """Return True if one of these comes next."""
         return self._lower.startswith(keywords, self._begins[self.at]) and any(map(self._length, keywords))
 
     def take(self, *keywords: str) -> str | None:
@@ -77,7 +77,7 @@ class Cursor:
         return None
 
     def expect(self, *keywords: str) -> str:
-        """Skip one of these, which must come next."""
+        """Skip one of these, or raise SpeechError if none comes next."""
         found = self.take(*keywords)
         return self.fail(" or ".join(map(repr, keywords))) if found is None else found
 
@@ -87,7 +87,7 @@ class Cursor:
         return keyword.count(" ") + 1 if there else 0
 
     def take_words(self, words: str) -> bool:
-        """Skip a user's words, bare or in quotes, if they come next."""
+        """Skip a user's words, bare or in quotes, if they come next; return True if so."""
         if self.next.kind is TokenKind.QUOTED:
             found = int(self.next.text == words)
         else:
@@ -102,7 +102,7 @@ class Cursor:
     def take_longest(self, choices: Iterable[str], numbers: bool = False, fold: bool = False) -> str | None:
         """Skip the longest of these texts that comes next, in quotes unless it may stand bare, and return it.
 
-        `fold`: also one in other capitals, if it is the only one.
+        With `fold`, accept one in other capitals if it is the only one.
         """
         is_quoted = self.next.kind is TokenKind.QUOTED
         ordered = sorted(
@@ -112,29 +112,29 @@ class Cursor:
         return self._take_folded(ordered) if found is None and fold else found
 
     def _take_folded(self, choices: Sequence[str]) -> str | None:
-        """Skip the only one of these texts that comes next in other capitals."""
+        """Skip the only one of these texts that comes next in other capitals, and return it."""
         for length in range(1 if self.sees_quotation() else 8, 0, -1):
             there = self.tokens[self.at : self.at + length]
-            said = " ".join(token.text for token in there).casefold()
-            found = [words for words in choices if words.casefold() == said] if said else []
+            text = " ".join(token.text for token in there).casefold()
+            found = [words for words in choices if words.casefold() == text] if text else []
             if len(found) == 1:
                 self.at += length
                 return found[0]
         return None
 
     def sees_quotation(self) -> bool:
-        """Whether a quotation comes next."""
+        """Return True if a quotation comes next."""
         return self.next.kind is TokenKind.QUOTED
 
     def take_quoted(self) -> str | None:
-        """Skip a quotation, and return what is inside."""
+        """Skip a quotation and return its text; None if none comes next."""
         if not self.sees_quotation():
             return None
         self.at += 1
         return self.tokens[self.at - 1].text
 
     def entries(self) -> tuple[int, list[Entry | Expression]]:
-        """How many of the next tokens are a user's words, and what they may mean: the longest that come next."""
+        """Return the number of next tokens that are a user's words, as many as possible, and their meanings."""
         length, found = self._entries()
         for words, e in self._own:
             if len(words) > max(length, self._opening()) and self._has(words):
@@ -142,13 +142,13 @@ class Cursor:
         return length, [*found]
 
     def _has(self, words: list[str]) -> bool:
-        """Whether these words come next; the first of a text may have a capital letter."""
+        """Return True if these words come next; the first of a text may have a capital letter."""
         there = self.tokens[self.at : self.at + len(words)]
         texts = [token.text for token in there if token.kind is TokenKind.WORD]
         return texts == words or (self.at == 0 and texts == [words[0][0].upper() + words[0][1:], *words[1:]])
 
     def _entries(self) -> tuple[int, list[Entry]]:
-        """The same of the words of the vocabulary."""
+        """Match the words of the vocabulary."""
         tokens: Sequence[Token] = self.tokens
         length, found = self.vocabulary.match(tokens, self.at)
         if not length and self.at == 0 and tokens[0].text:
@@ -157,18 +157,18 @@ class Cursor:
             length, found = self.vocabulary.match((turned, *tokens[1:]), 0)
         if not length and self._length("the"):
             length, found = self.vocabulary.match(tokens, self.at + 1)
-            if length:  # "the difference" is telltree's, whatever a column is called
+            if length:  # "the difference" is a keyword, whatever a column is called
                 return (length + 1, found) if length >= self._opening() else (0, [])
         elif not length:
             length, found = self.vocabulary.match(tokens, self.at, article=True)
         return (0, []) if length and length < self._opening() else (length, found)
 
     def _opening(self) -> int:
-        """How many of the next tokens begin a part in telltree's own words; a column with fewer stands back."""
+        """Return the number of next tokens that are keywords for a part; they precede columns with fewer words."""
         return max(map(self._length, openings()))
 
     def take_number(self, units: Collection[str], sign: str = "") -> float | None:
-        """Skip a number with its sign, and the unit behind it, which may be missing."""
+        """Skip a number with its sign, and the unit after it, which is optional; None if no number comes next."""
         found = self.numeral(units, sign)
         if found is None:
             return None
@@ -180,7 +180,7 @@ class Cursor:
         return found.value
 
     def numeral(self, units: Container[str], sign: str = "") -> Numeral | None:
-        """The number that comes next, with a sign; one of these units may be attached to it. It is not skipped."""
+        """Return the number that comes next, without skipping it; one of these units may be attached to it."""
         token = self.next
         if token.kind is not TokenKind.WORD or not token.text.startswith(sign):
             return None
@@ -191,26 +191,30 @@ class Cursor:
         return None if found is None or (found.rest and found.rest not in units) else found
 
     def take_unit(self, units: Iterable[str]) -> str | None:
-        """Skip one of these units, in its own words or by another name, and return it."""
+        """Skip one of these units, as written or by another name, and return it."""
         known = [unit for unit in units if unit]
         found = self.take_longest(known)
-        if found is None and self.next.kind is TokenKind.WORD and (meant := named(self.next.text, known)) is not None:
+        if (
+            found is None
+            and self.next.kind is TokenKind.WORD
+            and (meant := unit_named(self.next.text, known)) is not None
+        ):
             self.at += 1
             return meant
         return found
 
     def unit_ahead(self, units: Collection[str]) -> str:
-        """The unit of the last number of those that come next, which is that of all: "between 3 and 5 min"."""
-        begun, unit, found = self.at, self.unit, ""
+        """Return the unit of a range, which stands after its last number: "between 3 and 5 min"."""
+        start, unit, found = self.at, self.unit, ""
         while not found and (self.take(*_IN_RANGES) is not None or self.take_number(units) is not None):
             found = self.unit if self.unit else ""
             self.unit = ""
-        self.at, self.unit = begun, unit
+        self.at, self.unit = start, unit
         return found
 
     @contextmanager
     def deeper(self) -> Iterator[None]:
-        """Refuse parts that are nested too deeply for anyone to follow."""
+        """Raise SpeechError if parts are nested too deeply."""
         self._nested += 1
         if self._nested > MOST_NESTED:
             raise SpeechError(
@@ -220,13 +224,13 @@ class Cursor:
         self._nested -= 1
 
     def count_part(self) -> None:
-        """Refuse more parts than anyone would say."""
+        """Raise SpeechError if there are too many parts."""
         self._parts += 1
         if self._parts > MOST_PARTS:
             raise SpeechError(f"more than {MOST_PARTS} parts; say it in several texts", self.next.place)
 
     def fail(self, expected: str, choices: Iterable[str] = (), remedy: str = "") -> NoReturn:
-        """Raise an error: what was expected here, what was found, the nearest of some choices, and a remedy."""
+        """Raise SpeechError with what was expected and found, the nearest of some choices, and a remedy."""
         words: list[str] = []
         for token in self.tokens[self.at : self.at + 8]:
             if token.kind in (TokenKind.MARK, TokenKind.END) or (words and token.text in ("is", "are")):
@@ -239,7 +243,7 @@ class Cursor:
         raise SpeechError(f"expected {expected}, found {str(self.next)[:100]}{hint}", self.next.place)
 
     def _about_numbers(self) -> str:
-        """What to know of numbers, where one cannot be read or has something behind it."""
+        """Return a hint about numbers where one cannot be read, or has unknown words after it."""
         text = self.next.text
         if self.next.kind is TokenKind.WORD and (text[:1].isdigit() or text.lower() in WORDS):
             return f"; {FORMS}"

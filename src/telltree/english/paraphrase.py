@@ -1,14 +1,15 @@
-"""What people type, in the words that are read: "does pressure ever exceed 2?" is "at some point pressure is above 2".
+"""A user's own wording: paraphrases that the parser knows, and suggestions for texts that it cannot read."""
 
-Every rule here keeps the meaning, and touches neither quotations nor a user's own words; a word that no rule knows
-stays where it is, and is refused there. Tokens keep the places of what they stand for.
-"""
-
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
-from telltree.english.vocabulary import Vocabulary
-from telltree.english.words import Token, TokenKind, numeral, third_person
+from telltree.english.tokens import Token, TokenKind, bare_or_quoted, number_words, numeral, tokens_of
+from telltree.english.vocabulary import Vocabulary, is_clause, third_person
+from telltree.errors import SpeechError
+from telltree.panel import Column, ColumnType
+from telltree.text import alike
 
 SOMETIME = (
     "at some point", "at some time", "at some moment", "at some step", "at one point", "at least once", "sometimes",
@@ -43,7 +44,7 @@ _PREDICATES = (
     | {f"not {words}": "at least" for words in _BELOW} | {"not at least": "below", "not at most": "above"}
     | {"equal to": "exactly", "not equal to": "other than", "unequal to": "other than", "not exactly": "other than"}
 )  # fmt: skip
-"""Predicates of numbers; what they stand for is their meaning where values are there, as with every bound."""
+"""Predicates of numbers. A negated one, like every bound, is false where the value is missing."""
 _RISES = ("go", "get", "rise", "climb", "jump", "increase", "grow")
 _FALLS = ("go", "get", "drop", "fall", "sink", "dip", "decrease")
 _MOVES = (
@@ -51,9 +52,10 @@ _MOVES = (
     | {f"{verb} {side}": "below" for verb in _FALLS for side in ("below", "under", "beneath")}
     | {"exceed": "above", "surpass": "above", "reach": "at least", "equal": "exactly"}
 )
-"""Verbs, as they follow "does", and the predicates that they come to: to go above is to be above, at some point."""
+"""Verbs, as they follow "does", and their predicates: to go above is to be above, at some point."""
 _MOVES_OF_ONE = {
-    " ".join([third_person(verb), *side]): said for (verb, *side), said in ((k.split(), v) for k, v in _MOVES.items())
+    " ".join([third_person(verb), *side]): predicate
+    for (verb, *side), predicate in ((words.split(), predicate) for words, predicate in _MOVES.items())
 }
 _STAYS = ("stay", "remain")
 _OPPOSITE = {"above": "at most", "below": "at least", "at least": "below", "exactly": "other than"}
@@ -70,52 +72,53 @@ _CONTRACTED = {
 _NEGATIONS = {"not", "no", "never", "neither", "nor"}
 _ADVERBS = ("always", "never", "ever")
 _ELSEWHERE = ("over", "under", "beneath", "up")
-"""Beginnings of predicates that stand in many other places: "or up to 3 steps later"."""
+"""First words of predicates that are also used elsewhere: "or up to 3 steps later"."""
 _MEASURES = ("by", "for", "at", "in")
-"""What comes before an amount that is no predicate: "falls by more than 3"."""
+"""Words before an amount that is not a predicate: "falls by more than 3"."""
 _ENDS = ("while", "and", "or", "whenever")
 
 
-def named(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
-    """The tokens of a text in which only a user's words are replaced, by those in the right capitals, and which ends
-    without a mark. So telltree's own sentences, as questions or in other capitals, keep all their words.
+def respelled(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
+    """Correct only the capitals of a user's words, and drop the final punctuation.
+
+    So telltree's own sentences, as questions or in other capitals, keep all their words.
     """
-    return _Text(tokens, vocabulary).named()
+    return _Text(tokens, vocabulary).respelled()
 
 
 def paraphrased(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
-    """The tokens of a text in the words that are read."""
+    """Apply all paraphrases to the tokens of a text."""
     return _Text(tokens, vocabulary).rewritten()
 
 
 @dataclass(slots=True)
 class _Word:
-    """A token, and whether it is a user's own."""
+    """A token; `kept` if it is a user's own."""
 
     token: Token
     kept: bool
 
     @property
     def lower(self) -> str:
-        """Its text, to be compared with telltree's words; nothing if it is a user's."""
+        """The text in lower case, to be compared with keywords; empty if it is a user's."""
         return self.token.text.lower() if self.token.kind is not TokenKind.QUOTED and not self.kept else ""
 
 
 class _Text:
-    """Tokens that are being rewritten."""
+    """Tokens during rewriting."""
 
     def __init__(self, tokens: tuple[Token, ...], vocabulary: Vocabulary) -> None:
         self.vocabulary, self.end = vocabulary, tokens[-1]
         self.words = [_Word(token, token.kind is TokenKind.QUOTED) for token in _without_stop(tokens)]
 
-    def named(self) -> tuple[Token, ...]:
-        """A user's words alone are replaced."""
+    def respelled(self) -> tuple[Token, ...]:
+        """Correct a user's words only."""
         self._keep_own_words()
         return self._tokens()
 
     def rewritten(self) -> tuple[Token, ...]:
-        """All rules, one after the other."""
-        self.named()
+        """Apply all rules, one after the other."""
+        self.respelled()
         self._split_signs()
         for short, long in _CONTRACTED.items():
             self._replace_all((short,), long)
@@ -130,7 +133,7 @@ class _Text:
         return (*(word.token for word in self.words), self.end)
 
     def _keep_own_words(self) -> None:
-        """Mark a user's words; those in other capitals, or by which a column is not called but named, are replaced."""
+        """Mark a user's words as kept; correct their capitals, and replace names of columns by their words."""
         at = 0
         while at < len(self.words):
             tokens = [word.token for word in self.words]
@@ -144,7 +147,7 @@ class _Text:
             at += max(length, 1)
 
     def _split_signs(self) -> None:
-        """Signs of comparison stand by themselves: "pressure<2.8"."""
+        """Make tokens of signs of comparison: "pressure<2.8"."""
         at = 0
         while at < len(self.words):
             word, text = self.words[at], self.words[at].token.text
@@ -159,7 +162,7 @@ class _Text:
             at += 1
 
     def _begin(self) -> None:
-        """How sentences begin: with a question, or with words for when something is so."""
+        """Rewrite the beginnings of sentences: questions, and adverbs of time."""
         for at in reversed([0, *(i + 1 for i, word in enumerate(self.words) if word.token.text == ";")]):
             while self._drop(at, (*_LEADS, ",")):
                 pass
@@ -168,15 +171,15 @@ class _Text:
             self._question(at)
             if length := self._longest(at, ("at no point", *_NEVER)):
                 self._question(at + length)  # "at no point does pressure exceed 3"
-            for said, ways in _TIMES.items():
+            for adverb, ways in _TIMES.items():
                 length = self._longest(at, ways)
-                if length and (length > 1 or said == "at some point" or self._sees(at + 1, ",")):
-                    self._put(at, length, said)
-                    self._drop(at + len(said.split()), (",",))
+                if length and (length > 1 or adverb == "at some point" or self._sees(at + 1, ",")):
+                    self._put(at, length, adverb)
+                    self._drop(at + len(adverb.split()), (",",))
                     break
 
     def _question(self, at: int) -> None:
-        """A question as a statement: "is the valve ever open" is "at some point the valve is open"."""
+        """Rewrite a question as a statement: "is the valve ever open" is "at some point the valve is open"."""
         verb = self._lower(at)
         if verb not in ("is", "are", "was", "were", "does", "do", "did", "has", "have"):
             return
@@ -186,8 +189,8 @@ class _Text:
         adverb = self._lower(at + 1 + subject)
         behind = at + 1 + subject + (adverb in _ADVERBS)
         if verb in ("is", "are", "was", "were"):
-            said = "are" if verb in ("are", "were") else "is"
-            self._insert(behind, said if adverb not in ("always", "never") else f"{said} {adverb}")
+            copula = "are" if verb in ("are", "were") else "is"
+            self._insert(behind, copula if adverb not in ("always", "never") else f"{copula} {adverb}")
         elif behind >= len(self.words):
             return
         elif verb in ("has", "have"):
@@ -201,7 +204,7 @@ class _Text:
         self._put(at, 1, "at some point" if adverb == "ever" else "")
 
     def _subject(self, at: int) -> int:
-        """How many words of a subject begin here: a column's, of a column's clause, or "both" and a plural."""
+        """Return the number of words of the subject that begins here, which may be "both" and a plural; 0 if none."""
         if self._lower(at) == "both":
             return 2
         length = self.vocabulary.subject([word.token for word in self.words], at)
@@ -211,7 +214,7 @@ class _Text:
         return length and length + 1
 
     def _of_two(self) -> None:
-        """ "Both pilots respond" is "both pilot 1 responds and pilot 2 responds"."""
+        """Expand a plural: "both pilots respond" is "both pilot 1 responds and pilot 2 responds"."""
         for at in range(len(self.words)):
             joint = {"both": "and", "either": "or"}.get(self._lower(at))
             subjects = self.vocabulary.numbered(self._text(at + 1)) if joint else []
@@ -219,19 +222,21 @@ class _Text:
                 continue
             stops = (i for i in range(at + 2, len(self.words)) if self._lower(i) in (*_ENDS, ",", ";"))
             stop = next(stops, len(self.words))
-            said = [word.token for word in self.words[at + 2 : stop]]
-            adverb = int(bool(said) and said[0].text.lower() in _ADVERBS)
-            if len(said) <= adverb or (joint == "or" and self._text(at + 1) == said[0].text):
+            predicate = [word.token for word in self.words[at + 2 : stop]]
+            adverb = int(bool(predicate) and predicate[0].text.lower() in _ADVERBS)
+            if len(predicate) <= adverb or (joint == "or" and self._text(at + 1) == predicate[0].text):
                 continue
             if joint == "and":
-                said[adverb] = Token(third_person(said[adverb].text), TokenKind.WORD, said[adverb].place)
-            first, second = ([Token(word, TokenKind.WORD, said[0].place) for word in one.split()] for one in subjects)
-            whole = [*first, *said, Token(str(joint), TokenKind.WORD, said[0].place), *second, *said]
+                predicate[adverb] = Token(third_person(predicate[adverb].text), TokenKind.WORD, predicate[adverb].place)
+            first, second = (
+                [Token(word, TokenKind.WORD, predicate[0].place) for word in one.split()] for one in subjects
+            )
+            whole = [*first, *predicate, Token(str(joint), TokenKind.WORD, predicate[0].place), *second, *predicate]
             self.words[at + 1 : stop] = [_Word(token, False) for token in whole]
             return
 
     def _verbs(self) -> None:
-        """Verbs that say what "is" and a predicate say, with the adverb behind "is"."""
+        """Replace verbs by "is" and a predicate, with the adverb after "is"."""
         for at in reversed(range(len(self.words))):
             adverb = self._lower(at - 1) if at and self._lower(at - 1) in _ADVERBS else ""
             begin = at - bool(adverb)
@@ -250,23 +255,23 @@ class _Text:
 
     @property
     def _in_a_row(self) -> bool:
-        """Whether the text says for how many steps in a row something is so, which may be less than always."""
+        """True if the text has "in a row", so that "stays" does not mean "is always"."""
         return any(self._sees(at, "in a row") for at in range(len(self.words)))
 
     def _move(self, at: int, third: bool = False) -> tuple[int, str] | None:
-        """How many words, beginning with a verb, stand for which predicate."""
+        """Return the number of words of the verb that begins here, and its predicate; None if none does."""
         moves = _MOVES_OF_ONE if third else _MOVES
         length = self._longest(at, moves)
         return (length, moves[" ".join(map(self._lower, range(at, at + length)))]) if length else None
 
     def _predicates(self) -> None:
-        """Predicates of numbers, in words or signs; where a number follows "is", it is that number."""
+        """Replace predicates of numbers, in words or signs; "is 3" becomes "is exactly 3"."""
         at = 0
         while at < len(self.words):
-            said, length = self._predicate(at)
-            if said is not None:
-                self._put(at, length, said)
-                length = len(said.split())
+            predicate, length = self._predicate(at)
+            if predicate is not None:
+                self._put(at, length, predicate)
+                length = len(predicate.split())
             elif self._is(at) or (self._is(at - 1) and self._lower(at) in _ADVERBS):
                 if self._number(at + 1):
                     self._insert(at + 1, "exactly")
@@ -275,32 +280,34 @@ class _Text:
             at += max(length, 1)
 
     def _predicate(self, at: int) -> tuple[str | None, int]:
-        """What some words or a sign stand for, and how many words that are."""
-        if (said := _SIGNS.get(self._lower(at))) is not None:
-            said = said if self._number(at + 1) else {"exactly": "", "other than": "not"}.get(said, said)
-            return (said if self._is(at - 1) or self._is(at - 2) else f"is {said}"), 1
+        """Return the predicate that some words or a sign stand for, and the number of words to replace or skip."""
+        if (predicate := _SIGNS.get(self._lower(at))) is not None:
+            predicate = (
+                predicate if self._number(at + 1) else {"exactly": "", "other than": "not"}.get(predicate, predicate)
+            )
+            return (predicate if self._is(at - 1) or self._is(at - 2) else f"is {predicate}"), 1
         length = self._longest(at, _PREDICATES)
-        said = _PREDICATES[" ".join(map(self._lower, range(at, at + length)))] if length else ""
-        if not said or (said in ("exactly", "other than") and not self._number(at + length)):
+        predicate = _PREDICATES[" ".join(map(self._lower, range(at, at + length)))] if length else ""
+        if not predicate or (predicate in ("exactly", "other than") and not self._number(at + length)):
             return None, length
         place = self._is(at - 1) or self._lower(at - 1) in (*_ADVERBS, *map(third_person, _STAYS))
         if not place and (self._lower(at) in _ELSEWHERE or self._lower(at - 1) in _MEASURES):
             return None, length
-        return said, length
+        return predicate, length
 
     def _times_at_the_end(self) -> None:
-        """ "Pressure is above 2 at some point" begins with "at some point"."""
+        """Move an adverb of time to the front: "pressure is above 2 at some point"."""
         lowers = [self._lower(i) for i in range(len(self.words))]
         joints = [lower for lower in lowers if lower in ("and", "or", ";", ",")]
         of_both = lowers[:1] == ["both"] and joints == ["and"] and "are" in lowers[lowers.index("and") :]
         if not _NEGATIONS.isdisjoint(lowers) or (joints and not of_both):
-            return  # it would be in doubt how far the words reach
-        for said, ways in _TIMES.items():
+            return  # the scope of the words would be ambiguous
+        for adverb, ways in _TIMES.items():
             for way in sorted(ways, key=len, reverse=True):
                 length = len(way.split())
                 if len(lowers) - length > 0 and lowers[-length:] == way.split():
                     del self.words[-length:]
-                    self._insert(0, said)
+                    self._insert(0, adverb)
                     return
 
     def _is(self, at: int) -> bool:
@@ -321,7 +328,7 @@ class _Text:
         return any(all(self._lower(at + i) == word for i, word in enumerate(way)) for way in near)
 
     def _longest(self, at: int, ways: Iterable[str]) -> int:
-        """How many words the longest of these has that comes next; 0 if none does."""
+        """Return the number of words of the longest of these that comes next, or 0."""
         first = self._lower(at)
         near = [way for way in ways if way.startswith(first)] if first else []
         return max((len(way.split()) for way in near if self._sees(at, way)), default=0)
@@ -331,24 +338,159 @@ class _Text:
         self._put(at, length, "")
         return bool(length)
 
-    def _replace_all(self, ways: tuple[str, ...], said: str) -> None:
+    def _replace_all(self, ways: tuple[str, ...], new: str) -> None:
         for at in reversed(range(len(self.words))):
             if length := self._longest(at, ways):
-                self._put(at, length, said)
+                self._put(at, length, new)
 
-    def _insert(self, at: int, said: str) -> None:
-        self._put(at, 0, said)
+    def _insert(self, at: int, new: str) -> None:
+        self._put(at, 0, new)
 
-    def _put(self, at: int, length: int, said: str | Token) -> None:
-        """Replace some words."""
+    def _put(self, at: int, length: int, new: str | Token) -> None:
+        """Replace `length` words from `at` on."""
         near = self.words[at].token if at < len(self.words) else self.end
-        new = [Token(word, TokenKind.WORD, near.place) for word in said.split()] if isinstance(said, str) else [said]
-        self.words[at : at + length] = [_Word(token, False) for token in new]
+        tokens = [Token(word, TokenKind.WORD, near.place) for word in new.split()] if isinstance(new, str) else [new]
+        self.words[at : at + length] = [_Word(token, False) for token in tokens]
 
 
 def _without_stop(tokens: tuple[Token, ...]) -> list[Token]:
-    """The tokens but for the last, which is the end, without the mark that ends a sentence."""
+    """Drop the end token, and the punctuation that ends the sentence."""
     found = list(tokens[:-1])
     if found and found[-1].kind is TokenKind.WORD and (bare := found[-1].text.rstrip("?!.")) != found[-1].text:
         found[-1:] = [Token(bare, TokenKind.WORD, found[-1].place)] if bare else []
     return found
+
+
+Reach = Callable[[str], float]
+"""Returns the position in a text at which reading it fails; infinity if it can be read."""
+_DENIES = re.compile(r"\b(?:never|no|not|neither|nor)\b|n['’]t\b", re.IGNORECASE)
+_THEN = re.compile(r",? then\b", re.IGNORECASE)
+_LONGEST = 400  # characters of a text that is repaired
+_EDITS = 4  # at most
+_TRIED = 40  # repairs at one place
+_WORDS = (
+    "is",
+    "is above",
+    "is below",
+    "above",
+    "below",
+    "at least",
+    "at most",
+    "while",
+)
+_WHEN = ("always", "never", "at some point")
+"""Words that change the meaning most, and so are suggested only for very similar ones."""
+_DOWNWARD = {"below", "under", "beneath", "less", "lower", "smaller", "fewer", "drop", "drops", "falls", "<"}
+_DENYING, _LASTING = {"never", "no", "not"}, {"always", "all", "every", "stays", "stay", "remains", "throughout"}
+
+
+def with_suggestion(
+    error: SpeechError, text: str, read: Callable[[str], object], vocabulary: Vocabulary
+) -> SpeechError:
+    """Add to an error the nearest text that can be read, if there is one."""
+
+    def reach(other: str) -> float:
+        try:
+            read(other)
+        except SpeechError as stopped:
+            return stopped.place or 1
+        return float("inf")
+
+    if len(text) > _LONGEST or not vocabulary.schema:
+        return error
+    found = _mended(text, reach, vocabulary) or _made(text, vocabulary)
+    readable = found is not None and reach(found) == float("inf")
+    return SpeechError(error.message, error.place, found) if readable else error
+
+
+def _mended(text: str, reach: Reach, vocabulary: Vocabulary) -> str | None:
+    """Repair a text by replacing, omitting or inserting a few words where reading fails; None if that does not help."""
+    far = reach(text)
+    for _ in range(_EDITS):
+        edits = (other for other in _edits(text, far, vocabulary) if _denies(other) or not _denies(text))
+        tried = [(reach(other), other) for other in islice(edits, _TRIED)]
+        done = next((other for at, other in tried if at == float("inf")), None)
+        if done is not None or not tried:
+            return done
+        left, at, other = min((len(other) - at, at, other) for at, other in tried)
+        if left >= len(text) - far:
+            return None
+        text, far = other, at
+    return None
+
+
+def _denies(text: str) -> bool:
+    """Return True if a text contains a negation; a repair must not lose it."""
+    return _DENIES.search(text) is not None
+
+
+def _edits(text: str, far: float, vocabulary: Vocabulary) -> Iterator[str]:
+    tokens = tokens_of(text)
+    at = next((i for i, token in enumerate(tokens) if token.place >= far), len(tokens) - 1)
+    begin = tokens[at].place - 1
+    if far <= 1:
+        yield f"at some point {text}"
+    if tokens[at].text.lower() == "and":
+        yield f"{text[:begin]}while{text[begin + 3 :]}"
+        yield f"{text[:begin].rstrip()}, and{text[begin + 3 :]}"
+        yield f"{text[:begin].rstrip()}, and at some point{text[begin + 3 :]}"
+    if tokens[at].text.lower() == "but":
+        yield f"{text[:begin]}and{text[begin + 3 :]}"
+    if tokens[at].text.lower() in ("if", "when"):
+        yield f"{text[:begin]}whenever{_THEN.sub(',', text[begin + len(tokens[at].text) :], 1)}"
+    if tokens[at].text.lower() == "for":
+        yield f"{text[begin:]}, {text[:begin].rstrip()}"
+        yield f"{text[:begin]}at{text[begin + 3 :]}"
+    levels = [level for column in vocabulary.schema.values() for level in column.levels]
+    for length in range(1, 5):
+        span = tokens[at : at + length]
+        if len(span) < length or any(token.kind is not TokenKind.WORD for token in span):
+            break
+        end = span[-1].place - 1 + len(span[-1].text)
+        part = text[begin:end]
+        names = [*vocabulary.by_words, *vocabulary.by_negated, *levels, *_WORDS]
+        for near in (*alike(part, _WHEN, likeness=0.75), *alike(part, names, 3, 0.5)):
+            right = near if near in _WORDS or near in _WHEN else bare_or_quoted(near, numbers=near in levels)
+            yield f"{text[:begin]}{right}{text[end:]}"
+        if length == 1 and part.lower() not in _DENYING | _LASTING:  # omitting these would reverse the meaning
+            yield f"{text[:begin]}{text[end:].lstrip(' ,' if not begin else ' ')}".rstrip()
+    yield f"{text[:begin]}is {text[begin:]}"
+
+
+def _made(text: str, vocabulary: Vocabulary) -> str | None:
+    """Compose a sentence about the column that the text seems to be about, with its numbers and adverbs."""
+    tokens = tokens_of(text)
+    words = {token.text.lower() for token in tokens}
+    denied, always = _denies(text), bool(words & _LASTING)
+    not_always = denied and always and "never" not in words
+    adverb = "" if not_always else "never" if denied else "always" if always else ""
+    negation = "not " * not_always  # not always is at some point not
+    column, behind = _column(tokens, vocabulary)
+    noun = vocabulary.noun(column)
+    if column.type is ColumnType.BOOLEAN:
+        clause = vocabulary.clause(column, not negation)
+        if clause is None:
+            return None
+        return clause.with_adverb(adverb) if adverb and clause.verb else f"{adverb or 'at some point'} {clause}"
+    if column.type is ColumnType.CATEGORICAL:
+        if not column.levels:
+            return None
+        level = next((level for token in tokens for level in alike(token.text, column.levels)), column.levels[0])
+        predicate = bare_or_quoted(level, numbers=True)
+    else:
+        numbers = [(i, found.value) for i in range(len(tokens) - 1) if (found := numeral(tokens, i)) is not None]
+        at, number = next((one for one in numbers if one[0] >= behind), numbers[0] if numbers else (len(tokens), 1.0))
+        near = {token.text.lower() for token in tokens[behind if behind <= at else 0 : at]}
+        predicate = f"{'below' if near & _DOWNWARD else 'above'} {number_words(number)}"
+    return f"{noun} is {adverb} {predicate}" if adverb else f"at some point {noun} is {negation}{predicate}"
+
+
+def _column(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Column, int]:
+    """Find the column whose words are most like some of the text's, or the first, and the position after them."""
+    for length in (4, 3, 2, 1):
+        for at in range(len(tokens) - length):
+            part = " ".join(token.text for token in tokens[at : at + length])
+            for near in alike(part, vocabulary.by_words, likeness=0.75):
+                return vocabulary.by_words[near][0], at + min(length, len(near.split(" ")))
+    plain = [column for column in vocabulary.schema.values() if not is_clause(column)]
+    return (plain or list(vocabulary.schema.values()))[0], 0

@@ -1,17 +1,18 @@
-"""Reading clauses: what one signal is at a step; they may have an adverb, or lack a verb."""
+"""Parser of clauses, which are about one signal at a step; they may have an adverb, or lack a verb."""
 
 import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from telltree.english.conversion import expression_of
 from telltree.english.cursor import Cursor
-from telltree.english.phrases import EXTREMES
-from telltree.english.read_noun import NounReader, attribute, is_truth
-from telltree.english.read_when import TimesReader, WhenReader
-from telltree.english.terms import Compares, Interval, Names, Orders, Own, Reals, Says, Truths, Values
+from telltree.english.operator_phrases import EXTREMES
+from telltree.english.read_signal import SignalReader, attribute, is_truth
+from telltree.english.read_time import CountReader, PositionReader
+from telltree.english.terms import Opaque, OrderIn, ValueIn
+from telltree.english.tokens import ALONE, BOUNDS, number_words
+from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
 from telltree.english.vocabulary import STAYING, Fact, Noun, Scale
-from telltree.english.words import ALONE, BOUNDS, number_words
-from telltree.english.write import expression_of
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Number, Type, operator_named
 from telltree.logic.operators import (
@@ -37,7 +38,7 @@ _CHANGING = {
     "it never changes from false to true that": RISE,
     "it never changes from true to false that": FALL,
 }
-Simple: TypeAlias = Says | Compares | Own
+Simple: TypeAlias = ValueIn | OrderIn | Opaque
 _ORDERS = {
     "<": Orders(True, False, False, False), "<=": Orders(True, True, False, False),
     ">": Orders(False, False, True, False), ">=": Orders(False, True, True, False),
@@ -49,12 +50,12 @@ _PREDICATES = {
     Type.CATEGORICAL_VECTOR: ("missing", "known", "not", "neither"),
     Type.BOOLEAN_VECTOR: ("true", "false", "missing", "known", "not true", "not false"),
 }
-"""The words with which a predicate may begin."""
+"""First words of predicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadClause:
-    """A literal as it was worded."""
+    """A literal with the form of its clause."""
 
     literal: Simple
     adverb: str = ""
@@ -64,14 +65,14 @@ class ReadClause:
 class ClauseReader:
     """Reads clauses at a cursor."""
 
-    def __init__(self, cursor: Cursor, nouns: NounReader, when: WhenReader, times: TimesReader) -> None:
+    def __init__(self, cursor: Cursor, signals: SignalReader, positions: PositionReader, times: CountReader) -> None:
         self._cursor = cursor
-        self._when = when
-        self._times = times
-        self._nouns = nouns
+        self._positions = positions
+        self._counts = times
+        self._signals = signals
 
     def clause(self, lone: bool) -> ReadClause:
-        """A clause; `lone` if an "or" in it cannot belong to an enclosing list."""
+        """Read a clause; `lone` if an "or" in it cannot belong to an enclosing list."""
         found = self._known(lone) or self._changing() or self._in_stretches() or self._at_the_last() or self._alike()
         if found is not None:
             return found
@@ -79,105 +80,107 @@ class ClauseReader:
         literal = found.literal
         if found.adverb in STAYING:
             return ReadClause(self._in_a_row(literal, found.adverb == "never stays"))
-        plain = isinstance(literal, Says | Compares) and not found.adverb and not found.verbless
-        numbers = self._times.take_stretches() if plain else None
+        plain = isinstance(literal, ValueIn | OrderIn) and not found.adverb and not found.verbless
+        numbers = self._counts.take_stretches() if plain else None
         return found if numbers is None else ReadClause(self._counted(EPISODES, literal, numbers))
 
     def _simple(self, lone: bool) -> ReadClause:
-        """A clause that says nothing of other steps but by an operator's own words."""
-        begun = self._cursor.at
-        entry = self._nouns.entry()
+        """Read a clause about one step, or by an operator's phrase."""
+        start = self._cursor.at
+        entry = self._signals.entry()
         match entry:
             case Fact(column=column, true=true, adverb=adverb, verbless=verbless):
-                return ReadClause(Says(attribute(column), Truths(true, not true, False)), adverb, verbless)
+                return ReadClause(ValueIn(attribute(column), Truths(true, not true, False)), adverb, verbless)
             case list():
                 return ReadClause(self._scale(entry))
             case Expression() if is_truth(entry):
-                return ReadClause(Own(entry, True))
-        self._cursor.at = begun
-        subject = self._nouns.noun()
+                return ReadClause(Opaque(entry, True))
+        self._cursor.at = start
+        subject = self._signals.noun()
         if is_truth(subject) and not isinstance(subject.head, Attribute):
             return ReadClause(_own(subject))
         return self._about(subject, lone)
 
     def _changing(self) -> ReadClause | None:
-        """That something never becomes true, or never stops being true; None if the text does not say so."""
+        """Read that something never becomes true, or never stops being true; None if that does not come next."""
         word = self._cursor.take(*_CHANGING)
         operator = None if word is None else _CHANGING[word]
         return (
-            None if operator is None else ReadClause(Own(Expression(operator, (self._nouns.truth(),)), True), "never")
+            None
+            if operator is None
+            else ReadClause(Opaque(Expression(operator, (self._signals.truth(),)), True), "never")
         )
 
     def _in_stretches(self) -> ReadClause | None:
-        """In how many stretches, or for how many steps in a row, something is so, said before it."""
-        cursor, begun = self._cursor, self._cursor.at
-        numbers = self._times.take_stretches()
+        """Read a number of stretches, or of steps in a row, before the condition."""
+        cursor, start = self._cursor, self._cursor.at
+        numbers = self._counts.take_stretches()
         if numbers is not None:
             cursor.take(",")
-            return ReadClause(self._counted(EPISODES, self._nouns.truth(), numbers))
+            return ReadClause(self._counted(EPISODES, self._signals.truth(), numbers))
         never = cursor.take("it is never so") is not None
-        run = self._times.take_in_a_row()
+        run = self._counts.take_in_a_row()
         if run is None:
-            cursor.at = begun
+            cursor.at = start
             return None
         if never:
             cursor.expect("that")
         else:
             cursor.take(",")
-        return ReadClause(self._run(self._nouns.truth(), *run, never))
+        return ReadClause(self._run(self._signals.truth(), *run, never))
 
-    def _in_a_row(self, literal: Simple, never: bool) -> Own:
-        """For how many steps in a row the literal holds, said behind it."""
-        run = self._times.take_in_a_row()
+    def _in_a_row(self, literal: Simple, never: bool) -> Opaque:
+        """Read for how many steps in a row a literal is true, after it."""
+        run = self._counts.take_in_a_row()
         if run is None:
             self._cursor.fail("for how many steps, as in 'for more than 3 steps in a row'")
         return self._run(expression_of(literal), *run, never)
 
-    def _run(self, part: Expression, numbers: Reals, longest: bool, never: bool) -> Own:
-        """That something is, or never is, so for so many steps in a row; or for these at the longest."""
+    def _run(self, part: Expression, numbers: Reals, longest: bool, never: bool) -> Opaque:
+        """Make the literal for a number of steps in a row that occurs, or never occurs, or is the longest."""
         if not longest and (len(numbers.intervals) != 1 or numbers.intervals[0].bounded_above):
             self._cursor.fail("'at the longest' behind a number of steps in a row that may be too large")
         return self._counted(LONGEST, part, (~numbers).whole if never else numbers)
 
-    def _counted(self, head: Operator, part: Expression | Simple, numbers: Reals) -> Own:
-        """That a number of stretches, or of steps in a row, is one of these."""
+    def _counted(self, head: Operator, part: Expression | Simple, numbers: Reals) -> Opaque:
+        """Make the literal that compares a number of stretches, or of steps in a row."""
         operand = part if isinstance(part, Expression) else expression_of(part)
-        count = self._nouns.applied(head, operand)
+        count = self._signals.applied(head, operand)
         for relation in ("=", ">=", "<="):
             for holds in (True, False):
                 allowed = numbers if holds else (~numbers).whole
                 for bound in {end for i in allowed.intervals for end in (i.low, i.high) if math.isfinite(end)}:
                     if Reals.compared(relation, bound).whole == allowed:
                         compared = Expression(operator_named(relation), (count, Expression(Number(bound))))
-                        return Own(compared, holds)
+                        return Opaque(compared, holds)
         return self._cursor.fail("a single bound")
 
     def _at_the_last(self) -> ReadClause | None:
-        """What a signal is at the last step so far at which something else holds."""
+        """Read the value of a signal at the last step so far at which something else is true."""
         cursor = self._cursor
         if not cursor.take("at the last step so far at which"):
             return None
-        event = self._nouns.truth()
+        event = self._signals.truth()
         cursor.expect(",")
         if_any = cursor.take("if there is one ,") is not None
         inside = self._simple(lone=False).literal
-        if not isinstance(inside, Says) or not isinstance(inside.values, Reals):
+        if not isinstance(inside, ValueIn) or not isinstance(inside.values, Reals):
             cursor.fail("what a number is at that step")
         values = replace(inside.values, missing=inside.values.missing or if_any)
-        return ReadClause(Says(Expression(LATEST, (inside.signal, event)), values))
+        return ReadClause(ValueIn(Expression(LATEST, (inside.signal, event)), values))
 
-    def of_record(self) -> Own | None:
-        """What an operator says in its words for a whole record; None, without moving the cursor, if there are none."""
-        found = self._nouns.of_record()
+    def of_record(self) -> Opaque | None:
+        """Read an operator's phrase for whole records; None, without moving the cursor, if none comes next."""
+        found = self._signals.of_record()
         return None if found is None else _own(found)
 
     def sees_elsewhere(self) -> bool:
-        """Whether what is so at other steps comes next."""
-        return self._cursor.sees("at the last step so far at which") or self._nouns.sees_elsewhere()
+        """Return True if a part about other steps comes next."""
+        return self._cursor.sees("at the last step so far at which") or self._signals.sees_elsewhere()
 
     def alike(self, joint: str, verb: str) -> list[ReadClause]:
-        """The same said of several columns: "x and y are below 5"; empty, without moving the cursor, if it is not."""
-        cursor, begun = self._cursor, self._cursor.place
+        """Read a predicate of several columns: "x and y are below 5"; empty, without moving the cursor, if none."""
+        cursor, start = self._cursor, self._cursor.place
         found: list[ReadClause] = []
         ends = set()
         try:
@@ -192,91 +195,91 @@ class ClauseReader:
         except SpeechError:  # a list of clauses: let the error be about these
             ends.clear()
         if len(ends) != 1:
-            cursor.place = begun
+            cursor.place = start
             return []
         return found
 
     def _subjects(self, joint: str) -> list[Expression]:
-        """Columns, the last after `joint`."""
+        """Read columns, the last after `joint`."""
         cursor, last = self._cursor, False
         found: list[Expression] = []
         while not last:
             last = bool(found) and cursor.take(joint) is not None
             if found and not last:
                 cursor.expect(",")
-            entry = self._nouns.entry()
+            entry = self._signals.entry()
             if not isinstance(entry, Noun):
                 cursor.fail("what a column is called")
             found.append(attribute(entry.column))
         return found
 
     def of_same_subject(self, first: ReadClause) -> list[ReadClause]:
-        """What else never or always holds for the subject of a Boolean column's clause: "never open or stuck"."""
+        """Read further predicates for the subject of a Boolean column's clause: "never open or stuck"."""
         facts: dict[str, Fact] = {}
         match first.literal:
-            case Says(signal=Expression(head=Attribute(name=name)), values=Truths(true=true)):
+            case ValueIn(signal=Expression(head=Attribute(name=name)), values=Truths(true=true)):
                 facts = self._cursor.vocabulary.like(self._cursor.vocabulary.schema[name], true)
         cursor, found = self._cursor, []
         joint = {"never": "or", "always": "and"}.get(first.adverb, "")
         while facts and joint:
-            begun = cursor.at
+            start = cursor.at
             words = cursor.take_longest(facts) if cursor.take(joint, ",") else None
             if words is None:
-                cursor.at = begun
+                cursor.at = start
                 break
             values = Truths(facts[words].true, not facts[words].true, False)
-            found.append(ReadClause(Says(attribute(facts[words].column), values), first.adverb))
+            found.append(ReadClause(ValueIn(attribute(facts[words].column), values), first.adverb))
         return found
 
     def _known(self, lone: bool) -> ReadClause | None:
-        """That it is known or unknown whether something is so, or that it is false or unknown that it is so."""
-        cursor, begun = self._cursor, self._cursor.at
+        """Read "it is known whether …", "it is false or unknown that …" and the like; None if they do not come next."""
+        cursor, start = self._cursor, self._cursor.at
         adverb = (cursor.take(*ADVERBS) or "") if cursor.take("it is") else ""
-        doubt = cursor.take("false or unknown that", "true or unknown that") if cursor.at > begun else None
+        doubt = cursor.take("false or unknown that", "true or unknown that") if cursor.at > start else None
         if doubt is not None:
             return self._doubted(doubt, adverb, lone)
-        kind = cursor.take("known whether", "unknown whether", "false that") if cursor.at > begun else None
+        kind = cursor.take("known whether", "unknown whether", "false that") if cursor.at > start else None
         if kind is None:
-            cursor.at = begun
+            cursor.at = start
             return None
-        entry = self._nouns.entry()
+        entry = self._signals.entry()
         if not isinstance(entry, Fact) or entry.adverb or entry.verbless:
             cursor.fail("what is so if a Boolean column is true")
         if kind == "false that":
             values = Truths(not entry.true, entry.true, False)
         else:
             values = Truths(kind == "known whether", kind == "known whether", kind == "unknown whether")
-        return ReadClause(Says(attribute(entry.column), values), adverb)
+        return ReadClause(ValueIn(attribute(entry.column), values), adverb)
 
     def _doubted(self, doubt: str, adverb: str, lone: bool) -> ReadClause:
-        """What is also so where nothing is known."""
+        """Read what is true (or false) or unknown."""
         inside = self._simple(lone)
         literal = inside.literal
-        if inside.adverb or inside.verbless or isinstance(literal, Own):
+        if inside.adverb or inside.verbless or isinstance(literal, Opaque):
             self._cursor.fail("what may be unknown: what a column or a number is")
-        values = literal.orders if isinstance(literal, Compares) else literal.values
+        values = literal.orders if isinstance(literal, OrderIn) else literal.values
         doubted = ~values if doubt == "false or unknown that" else ~replace(~values, missing=False)
-        if isinstance(literal, Compares):
+        if isinstance(literal, OrderIn):
             assert isinstance(doubted, Orders)
             return ReadClause(replace(literal, orders=doubted), adverb)
         return ReadClause(replace(literal, values=doubted), adverb)
 
-    def _scale(self, scales: list[Scale]) -> Says:
-        """A constant in the column's own words for high or low."""
-        cursor, begun = self._cursor, self._cursor.at
+    def _scale(self, scales: list[Scale]) -> ValueIn:
+        """Read a constant in the column's own words for high or low."""
+        cursor, start = self._cursor, self._cursor.at
         for scale in sorted(scales, key=lambda scale: -len(scale.after)):
-            cursor.at = begun
+            cursor.at = start
             constant = cursor.take_number([scale.column.unit or ""])
             if constant is not None and (not scale.after or cursor.take_words(scale.after)):
-                return Says(attribute(scale.column), Reals.compared(">" if scale.high else "<", constant))
-        cursor.at = begun
+                return ValueIn(attribute(scale.column), Reals.compared(">" if scale.high else "<", constant))
+        cursor.at = start
         return cursor.fail("a number and " + " or ".join(repr(scale.after) for scale in scales))
 
     def _about(self, subject: Expression, lone: bool) -> ReadClause:
         cursor = self._cursor
         for joint, verb, word in (("and", "are", "known"), ("or", "is", "missing")):
             if cursor.take(joint):
-                other = self._nouns.noun()
+                other = self._signals.noun()
                 cursor.expect(verb)
                 adverb = cursor.take(*ADVERBS) or ""
                 cursor.expect(word)
@@ -293,12 +296,12 @@ class ClauseReader:
         return ReadClause(self._predicate(subject, lone, verbless), adverb, verbless)
 
     def _moved(self, subject: Expression) -> ReadClause | None:
-        """That the subject rises or falls; None, without moving the cursor, if the text does not say so."""
-        cursor, begun = self._cursor, self._cursor.at
+        """Read that the subject rises or falls; None, without moving the cursor, if that does not follow."""
+        cursor, start = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
         word = cursor.take("rises", "falls") or (None if adverb else cursor.take("has risen", "has fallen"))
         if word is None or subject.type is not Type.REAL_VECTOR:
-            cursor.at = begun
+            cursor.at = start
             return None
         values = Reals.compared(">", 0.0)
         if cursor.take("by"):
@@ -307,39 +310,39 @@ class ClauseReader:
         cursor.expect("within")
         rises = word in ("rises", "has risen")
         extreme = MIN_WITHIN if rises else MAX_WITHIN
-        last = self._nouns.parameter(extreme.parameters[1])
+        last = self._signals.parameter(extreme.parameters[1])
         farthest = Expression(extreme, (subject, Expression(Number(0.0)), last))
         sides = (subject, farthest) if rises else (farthest, subject)
-        return ReadClause(Says(Expression(DIFFERENCE, sides), values), adverb)
+        return ReadClause(ValueIn(Expression(DIFFERENCE, sides), values), adverb)
 
     def _reached(self, subject: Expression) -> ReadClause | None:
-        """When the subject first reaches its extreme; None, without moving the cursor, if the text does not say so."""
+        """Read when the subject first reaches its extreme; None, without moving the cursor, if that does not follow."""
         for operator, extreme in EXTREMES.items():
             if self._cursor.take(f"first reaches {extreme}"):
-                return ReadClause(Says(self._nouns.applied(operator, subject), self._when.after_start()))
+                return ReadClause(ValueIn(self._signals.applied(operator, subject), self._positions.after_start()))
         return None
 
     def _alike(self) -> ReadClause | None:
-        """That last values look like a shape; None, without moving the cursor, if the text does not say so."""
-        cursor, begun = self._cursor, self._cursor.at
+        """Read that last values look like a shapelet; None, without moving the cursor, if that does not follow."""
+        cursor, start = self._cursor, self._cursor.at
         number = cursor.take_number(()) if cursor.take("the last") else None
         if number is None or not cursor.take("values of"):
-            cursor.at = begun
+            cursor.at = start
             return None
-        subject = self._nouns.noun()
+        subject = self._signals.noun()
         cursor.expect("so far")
         found = self._looks(subject, number)
         return cursor.fail("'look like'") if found is None else found
 
     def _looks(self, subject: Expression, number: float | None = None) -> ReadClause | None:
-        """That the subject, or so many values of it, looks like a shape; None if the text does not say so."""
-        cursor, begun = self._cursor, self._cursor.at
+        """Read that the subject, or `number` values of it, looks like a shapelet; None if that does not follow."""
+        cursor, start = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
         word = cursor.take(*_LOOKS)
         if word is None or subject.type is not Type.REAL_VECTOR or (adverb and not _LOOKS[word]):
-            cursor.at = begun
+            cursor.at = start
             return None
-        shape = self._nouns.shape()
+        shape = self._signals.shape()
         if number not in (None, len(shape.values)):
             cursor.at -= 1
             cursor.fail(f"the picture of a shape of {number_words(number or 0.0)} steps")
@@ -347,10 +350,10 @@ class ClauseReader:
         cursor.expect("within")
         cursor.take("a distance of")
         values = Reals.compared("<", self._number(signal))
-        return ReadClause(Says(signal, values if _LOOKS[word] else ~values), adverb)
+        return ReadClause(ValueIn(signal, values if _LOOKS[word] else ~values), adverb)
 
     def _predicate(self, subject: Expression, lone: bool, verbless: bool) -> Simple:
-        """What the subject is: one predicate, or a list of them that ends with "or"."""
+        """Read one predicate of the subject, or a list of them that ends with "or"."""
         if fits(subject.type, Type.COUNT):
             return self._count(subject)
         closed = self._cursor.take("either") is not None
@@ -364,37 +367,37 @@ class ClauseReader:
             values = values | self._further(subject)
         if joint == ",":
             self._cursor.expect("or")
-        return Says(subject, values)
+        return ValueIn(subject, values)
 
     def _joint(self, subject: Expression, closed: bool, lone: bool, verbless: bool) -> str | None:
         """Skip the word that joins another predicate, and return it; None, without moving, if none follows."""
-        cursor, begun = self._cursor, self._cursor.at
+        cursor, start = self._cursor, self._cursor.at
         found = None if verbless and not closed else cursor.take("or", ",")
         sure = closed or (found == "or" and lone)
         if found and (sure or self._sees_predicate(subject)):
             return found
-        cursor.at = begun
+        cursor.at = start
         return None
 
     def _further(self, subject: Expression) -> Values:
         self._cursor.count_part()
-        begun = self._cursor.at
+        start = self._cursor.at
         more = self._one(subject)
         if isinstance(more, Reals | Names | Truths):
             return more
-        self._cursor.at = begun
+        self._cursor.at = start
         return self._cursor.fail("what else the same may be")
 
-    def further(self, subject: Expression) -> Says | None:
-        """What else the subject is; None if no predicate comes next."""
-        return Says(subject, self._further(subject)) if self._sees_predicate(subject) else None
+    def further(self, subject: Expression) -> ValueIn | None:
+        """Read a further predicate of the subject; None if none comes next."""
+        return ValueIn(subject, self._further(subject)) if self._sees_predicate(subject) else None
 
     def _sees_predicate(self, subject: Expression) -> bool:
-        """Whether another predicate of the subject comes next, and not the next part of a list."""
-        cursor, begun = self._cursor, self._cursor.at
+        """Return True if another predicate of the subject comes next, and not the next part of a list."""
+        cursor, start = self._cursor, self._cursor.at
         if cursor.entries()[0] or cursor.sees_quotation() or cursor.sees("from then", "from the start"):
             return False
-        if self._when.sees_passed():
+        if self._positions.sees_passed():
             return False
         if cursor.sees(*_PREDICATES[subject.type]):
             return True
@@ -404,7 +407,7 @@ class ClauseReader:
         found = cursor.take_longest(levels, numbers=True, fold=True) is not None or any(
             map(cursor.take_words, filter(None, own))
         )
-        cursor.at = begun
+        cursor.at = start
         return found
 
     def _one(self, subject: Expression) -> Reals | Names | Truths | Simple:
@@ -459,39 +462,39 @@ class ClauseReader:
         return self._cursor.vocabulary.schema[subject.head.name].levels
 
     def _compared(self, subject: Expression, relation: str) -> Simple:
-        """The subject stands in this relation to another signal, or to its own earlier value."""
+        """Read a comparison of the subject with another signal, or with its own earlier value."""
         change = self._earlier(subject)
         if change is not None:
             values = Reals.compared(relation.replace("!", ""), 0.0)
-            return Says(change, replace(~values, missing=False) if relation == "!=" else values)
-        other = self._nouns.noun()
+            return ValueIn(change, replace(~values, missing=False) if relation == "!=" else values)
+        other = self._signals.noun()
         if other.type is not subject.type:
             self._cursor.fail(f"something like {str(subject)!r} to compare it with; {str(other)!r} is a {other.type}")
         return compares(subject, other, _ORDERS[relation])
 
     def _earlier(self, subject: Expression) -> Expression | None:
-        """The change of the subject since an earlier value of it, if that is what comes next."""
+        """Read the change of the subject since an earlier value of it; None if that does not come next."""
         cursor = self._cursor
         if subject.type is not Type.REAL_VECTOR or cursor.entries()[0] or not cursor.take("its value"):
             return None
-        steps = self._nouns.parameter(CHANGE.parameters[0])
+        steps = self._signals.parameter(CHANGE.parameters[0])
         cursor.expect("earlier")
         if cursor.take("or at the start , whichever is later") and cursor.sees(", while"):
             cursor.at += 1  # the comma ends these words, not an item of a list
         return Expression(CHANGE, (subject, steps))
 
-    def _count(self, subject: Expression) -> Own:
+    def _count(self, subject: Expression) -> Opaque:
         cursor = self._cursor
         word = cursor.expect(*BOUNDS, "equal to", "unequal to")
         value = cursor.take_number(())
-        other = Expression(Number(value)) if value is not None else self._nouns.noun()
+        other = Expression(Number(value)) if value is not None else self._signals.noun()
         if not fits(other.type, Type.COUNT):
             cursor.fail(f"a number of steps to compare with, not {str(other)!r}")
-        compared = self._nouns.applied(operator_named(BOUNDS.get(word, "=")), subject, other)
-        return Own(compared, word != "unequal to")
+        compared = self._signals.applied(operator_named(BOUNDS.get(word, "=")), subject, other)
+        return Opaque(compared, word != "unequal to")
 
     def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
-        """A range of numbers, or a comparison with another signal."""
+        """Read a range of numbers, or a comparison with another signal."""
         cursor = self._cursor
         scaled = self._in_own_words(subject)
         if scaled is not None:
@@ -525,13 +528,13 @@ class ClauseReader:
         edge = self._take_number(subject, "±") if word in BOUNDS else None
         if edge is not None:
             return Reals.compared(relation, edge).under_abs
-        value = None if self._nouns.sees_difference() else self._take_number(subject)
+        value = None if self._signals.sees_difference() else self._take_number(subject)
         if value is None or word not in BOUNDS:
             return self._compared(subject, relation)
         return self._bound(subject, relation, value)
 
     def _bound(self, subject: Expression, relation: str, value: float) -> Reals | Simple:
-        """What may follow a bound: the other bound, or the signal that a distance is measured from."""
+        """Read what may follow a bound: the other bound, or the signal that a distance is measured from."""
         cursor = self._cursor
         bound = Reals.compared(relation, value)
         side = cursor.take("either way", "from", "above", "below")
@@ -547,7 +550,7 @@ class ClauseReader:
             return bound & Reals.compared("<=", self._number(subject))
         if relation in (">", ">=") and cursor.sees("and at most", "and below", "and less than"):
             cursor.at += 1
-            if not cursor.entries()[0] and not self._when.sees_passed():
+            if not cursor.entries()[0] and not self._positions.sees_passed():
                 return bound & Reals.compared(BOUNDS[cursor.expect(*BOUNDS)], self._number(subject))
             cursor.at -= 1  # the next item of a list that happens to begin with this word
         return bound
@@ -558,27 +561,27 @@ class ClauseReader:
         below = inclusive and self._cursor.take("below", "less than") is not None
         return Reals.of([Interval(low, self._number(subject), inclusive, inclusive and not below)])
 
-    def _apart(self, subject: Expression, values: Reals) -> Says:
-        """How far the subject is from what comes next."""
+    def _apart(self, subject: Expression, values: Reals) -> ValueIn:
+        """Read the signal, or earlier value, that a distance is measured from."""
         change = self._earlier(subject)
         if change is not None:
-            return Says(change, values)
-        signal = Expression(DIFFERENCE, (subject, self._nouns.part()))
+            return ValueIn(change, values)
+        signal = Expression(DIFFERENCE, (subject, self._signals.part()))
         if signal.args[1].type is not Type.REAL_VECTOR:
             self._cursor.fail("a signal to measure the distance from")
-        return Says(signal, values)
+        return ValueIn(signal, values)
 
     def _in_own_words(self, subject: Expression) -> Reals | None:
-        """A bound in the column's own words for high and low."""
+        """Read a bound in the column's own words for high and low; None if that does not come next."""
         if not isinstance(subject.head, Attribute):
             return None
-        column, begun = self._cursor.vocabulary.schema[subject.head.name], self._cursor.at
+        column, start = self._cursor.vocabulary.schema[subject.head.name], self._cursor.at
         for relation, words in ((">", column.high), ("<", column.low)):
             if words and self._cursor.take_words(words):
                 value = self._take_number(subject)
                 if value is not None:
                     return Reals.compared(relation, value)
-                self._cursor.at = begun
+                self._cursor.at = start
         return None
 
     def _number(self, subject: Expression) -> float:
@@ -587,20 +590,20 @@ class ClauseReader:
 
     def _take_number(self, subject: Expression, sign: str = "") -> float | None:
         if subject.head not in TIMES:
-            return self._cursor.take_number(self._nouns.units(subject), sign)
-        units, steps = self._nouns.steps.units, self._nouns.steps
+            return self._cursor.take_number(self._signals.units(subject), sign)
+        units, steps = self._signals.steps.units, self._signals.steps
         number = self._cursor.take_number(units, sign)
-        said = self._cursor.unit or self._cursor.unit_ahead(units)
-        return None if number is None else steps.amount(number, said)
+        unit = self._cursor.unit or self._cursor.unit_ahead(units)
+        return None if number is None else steps.amount(number, unit)
 
 
-def compares(first: Expression, second: Expression, orders: Orders) -> Compares:
-    """A comparison with its sides in the order of their text."""
+def compares(first: Expression, second: Expression, orders: Orders) -> OrderIn:
+    """Make a comparison with its sides in the order of their text."""
     if str(second) < str(first):
-        return Compares(second, first, replace(orders, less=orders.greater, greater=orders.less))
-    return Compares(first, second, orders)
+        return OrderIn(second, first, replace(orders, less=orders.greater, greater=orders.less))
+    return OrderIn(first, second, orders)
 
 
-def _own(e: Expression) -> Own:
-    """What is kept whole, or its opposite."""
-    return Own(e.args[0], False) if e.head is NOT else Own(e, True)
+def _own(e: Expression) -> Opaque:
+    """Make an opaque literal; a negation becomes one that does not hold."""
+    return Opaque(e.args[0], False) if e.head is NOT else Opaque(e, True)

@@ -1,17 +1,21 @@
-"""The normal form of formulas: terms, literals, and the sets of values that a signal may have."""
+"""Terms, the normal form of formulas: literals over sets of values, joined by lists and temporal operators.
 
-import abc
+Negation occurs only inside literals, lists are flat, and a list has one literal for each signal. A term is true or
+false at a step. `Eventually` and `Globally` refer to the steps from that step to the end; nested ones mean "then or
+later" and "from then on". A formula is true for a record if its term is true at the first step.
+"""
+
 import math
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from collections.abc import Container, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
+from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
+from telltree.logic import Attribute, Expression, Number, Type, UserFunction
+from telltree.logic.meaning import Finite, Makes
 from telltree.logic.operators import (
-    ABS,
+    CLOCKS,
     COMPARISONS,
-    COUNT,
-    DIFFERENCE,
     EPISODES,
     GREATER,
     GREATER_EQUAL,
@@ -20,317 +24,23 @@ from telltree.logic.operators import (
     LESS_EQUAL,
     LONGEST,
     MIRRORED,
-    MISSING,
-    SIGN,
     Operator,
 )
 
-# ---- What a signal may be at a step: sets of values, with "missing" as one of the values.
-#
-# The literals of the normal form (`terms.Says`) are made of these sets. Intersection is "and", union "or", complement
-# "not", and all three are exact: that is why a negation can always be pushed into a literal.
-
-
-class _Set(abc.ABC):
-    """Set operations that follow from intersection and complement."""
-
-    __slots__ = ()
-
-    @abc.abstractmethod
-    def __and__(self, other: Any) -> Self: ...
-
-    @abc.abstractmethod
-    def __invert__(self) -> Self: ...
-
-    @property
-    @abc.abstractmethod
-    def empty(self) -> bool:
-        """Whether it has no values."""
-
-    def __or__(self, other: Any) -> Self:
-        mine: Self = ~(~self & ~other)
-        return mine
-
-    def within(self, other: Any) -> bool:
-        """Whether it is a subset of `other`."""
-        beyond: Self = self & ~other
-        return beyond.empty
-
-    def meets(self, other: Any) -> bool:
-        """Whether the two have a value in common."""
-        both: Self = self & other
-        return not both.empty
-
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """Real numbers from `low` to `high`; infinities are values too, so [-inf, inf] is all there are."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    with_low: bool = True
-    with_high: bool = True
-
-    @property
-    def empty(self) -> bool:
-        """Whether it contains no number; sets hold no such intervals."""
-        return not (self.low < self.high or (self.low == self.high and self.with_low and self.with_high))
-
-    @property
-    def point(self) -> bool:
-        """Whether it contains exactly one number."""
-        return self.low == self.high
-
-    @property
-    def bounded_below(self) -> bool:
-        """Whether it has a lower bound."""
-        return self.low > -math.inf or not self.with_low
-
-    @property
-    def bounded_above(self) -> bool:
-        """Whether it has an upper bound."""
-        return self.high < math.inf or not self.with_high
-
-    def meets(self, other: "Interval") -> bool:
-        """Whether the two have a number in common."""
-        if self.low > other.high or other.low > self.high:
-            return False
-        if self.low == other.high and not (self.with_low and other.with_high):
-            return False
-        return self.high != other.low or (self.with_high and other.with_low)
-
-    def within(self, other: "Interval") -> bool:
-        """Whether it is a subset of `other`."""
-        if self.low < other.low or self.high > other.high:
-            return False
-        if self.low == other.low and self.with_low and not other.with_low:
-            return False
-        return self.high != other.high or other.with_high or not self.with_high
-
-    def __and__(self, other: "Interval") -> "Interval":
-        low, with_low, high, with_high = self.low, self.with_low, self.high, self.with_high
-        if other.low > low or (other.low == low and not other.with_low):
-            low, with_low = other.low, other.with_low
-        if other.high < high or (other.high == high and not other.with_high):
-            high, with_high = other.high, other.with_high
-        return Interval(low, high, with_low, with_high)
-
-
-_EVERY_NUMBER = Interval()
-_SIGNS = ((-1.0, Interval(high=0.0, with_high=False)), (0.0, Interval(0.0, 0.0)), (1.0, Interval(0.0, with_low=False)))
-
-
-@dataclass(frozen=True, slots=True)
-class Reals(_Set):
-    """A set of real numbers, as sorted intervals that neither overlap nor touch, and possibly "missing"."""
-
-    intervals: tuple[Interval, ...]
-    missing: bool
-
-    @classmethod
-    def compared(cls, relation: str, constant: float) -> "Reals":
-        """The numbers that are in this relation ("<", "<=", ">", ">=" or "=") to a constant."""
-        c = constant + 0.0  # -0.0 is 0.0
-        low, high = c if relation in (">", ">=", "=") else -math.inf, c if relation in ("<", "<=", "=") else math.inf
-        interval = Interval(low, high, relation != ">", relation != "<")
-        return cls(() if interval.empty else (interval,), False)
-
-    @classmethod
-    def of(cls, intervals: Iterable[Interval], missing: bool = False) -> "Reals":
-        """The set of all numbers in these intervals, which may overlap and come in any order."""
-        found = cls((), missing)
-        for interval in intervals:
-            if not interval.empty:
-                found = found | cls((interval,), False)
-        return found
-
-    def __and__(self, other: Any) -> "Reals":
-        met = [mine & yours for mine in self.intervals for yours in other.intervals]
-        return Reals(tuple([i for i in met if not i.empty]), self.missing and other.missing)
-
-    def __invert__(self) -> "Reals":
-        gaps, low, with_low = [], -math.inf, True
-        for interval in self.intervals:
-            if low < interval.low or (low == interval.low and with_low and not interval.with_low):
-                gaps.append(Interval(low, interval.low, with_low, not interval.with_low))
-            low, with_low = interval.high, not interval.with_high
-        if low < math.inf or with_low:
-            gaps.append(Interval(low, math.inf, with_low, True))
-        return Reals(tuple(gaps), not self.missing)
-
-    def __contains__(self, number: float) -> bool:
-        return any(Interval(number, number).within(i) for i in self.intervals)
-
-    def within(self, other: Any) -> bool:
-        """Whether it is a subset of `other`: each interval must lie within a single one of the other's."""
-        if self.missing and not other.missing:
-            return False
-        return all(any(mine.within(yours) for yours in other.intervals) for mine in self.intervals)
-
-    def meets(self, other: Any) -> bool:
-        """Whether the two have a value in common."""
-        if self.missing and other.missing:
-            return True
-        return any(mine.meets(yours) for mine in self.intervals for yours in other.intervals)
-
-    @property
-    def empty(self) -> bool:
-        """Whether it has no values."""
-        return not self.intervals and not self.missing
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether -x is in it for all x in it."""
-        return not self.intervals or (self.intervals[0].low == -self.intervals[-1].high and self == self.mirrored)
-
-    @property
-    def mirrored(self) -> "Reals":
-        """The set of -x for all x in this one."""
-        turned = (Interval(0.0 - i.high, 0.0 - i.low, i.with_high, i.with_low) for i in reversed(self.intervals))
-        return Reals(tuple(turned), self.missing)
-
-    @property
-    def from_zero(self) -> "Reals":
-        """Its numbers from 0 upwards, without "missing"."""
-        return self & Reals((Interval(0.0),), False)
-
-    @property
-    def under_abs(self) -> "Reals":
-        """The set of all x with abs(x) in this one."""
-        up = self.from_zero
-        return Reals((), self.missing) | up | up.mirrored
-
-    @property
-    def under_sign(self) -> "Reals":
-        """The set of all x with sign(x) in this one."""
-        return Reals.of((interval for sign, interval in _SIGNS if sign in self), self.missing)
-
-    @property
-    def whole(self) -> "Reals":
-        """Its whole numbers from 0 upwards, for counts: every interval then begins and ends at a whole number."""
-        found: list[Interval] = []
-        for i in self.intervals:
-            low = 0.0 if i.low < 0 else _whole_from(i.low, i.with_low)
-            high = math.inf if i.high == math.inf else -_whole_from(-i.high, i.with_high)
-            if low > high:
-                continue
-            if found and low <= found[-1].high + 1:
-                low = found.pop().low
-            found.append(Interval(low, high))
-        return Reals(tuple(found), False)
-
-    @property
-    def lengths(self) -> "Reals":
-        """Its whole numbers from 1 upwards, as no record has fewer steps; it has no bound at 1."""
-        kept = self.whole & Reals((Interval(1.0),), False)
-        return Reals(tuple(replace(i, low=-math.inf) if i.low == 1 else i for i in kept.intervals), False)
-
-
-def _whole_from(low: float, with_low: bool) -> float:
-    """The first whole number from `low` on, or after it."""
-    first = float(math.ceil(low)) if math.isfinite(low) else low
-    return first if with_low or first > low else first + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Truths(_Set):
-    """Which of true, false and missing a Boolean column may be."""
-
-    true: bool
-    false: bool
-    missing: bool
-
-    def __and__(self, other: Any) -> "Truths":
-        return Truths(self.true and other.true, self.false and other.false, self.missing and other.missing)
-
-    def __invert__(self) -> "Truths":
-        return Truths(not self.true, not self.false, not self.missing)
-
-    @property
-    def empty(self) -> bool:
-        """Whether it has no values."""
-        return not (self.true or self.false or self.missing)
-
-
-@dataclass(frozen=True, slots=True)
-class Names(_Set):
-    """These categories, or all but these (`others`), including those that no schema knows; and possibly "missing"."""
-
-    names: frozenset[str]
-    others: bool
-    missing: bool
-
-    def __and__(self, other: Any) -> "Names":
-        missing = self.missing and other.missing
-        if self.others and other.others:
-            return Names(self.names | other.names, True, missing)
-        if self.others:
-            return Names(other.names - self.names, False, missing)
-        names = self.names - other.names if other.others else self.names & other.names
-        return Names(names, False, missing)
-
-    def __invert__(self) -> "Names":
-        return Names(self.names, not self.others, not self.missing)
-
-    @property
-    def empty(self) -> bool:
-        """Whether it has no values."""
-        return not (self.names or self.others or self.missing)
-
-
-@dataclass(frozen=True, slots=True)
-class Orders(_Set):
-    """How the first of two signals may relate to the second; `missing`: one or both are missing, so no comparison
-    holds.
-
-    Categories are alike (`equal`) or not; "not" is both `less` and `greater`, which then always agree.
-    """
-
-    less: bool
-    equal: bool
-    greater: bool
-    missing: bool
-
-    def __and__(self, other: Any) -> "Orders":
-        return Orders(
-            self.less and other.less,
-            self.equal and other.equal,
-            self.greater and other.greater,
-            self.missing and other.missing,
-        )
-
-    def __invert__(self) -> "Orders":
-        return Orders(not self.less, not self.equal, not self.greater, not self.missing)
-
-    @property
-    def empty(self) -> bool:
-        """Whether it has no values."""
-        return not (self.less or self.equal or self.greater or self.missing)
-
-
-Values: TypeAlias = Reals | Truths | Names | Orders
-
-
-# ---- The normal form of formulas: negation only inside literals, flat lists, and one literal for each signal in a
-# list.
-#
-# A term is true or false at a step. `Sometime` and `Always` look from that step to the end, so when nested they mean
-# "then or later" and "from then on". A formula is true of a record if its term is true at the first step.
-
-
-@dataclass(frozen=True, slots=True)
-class Says:
-    """A literal: at this step, the value of a signal is one of these."""
+class ValueIn:
+    """A literal: the value of a signal at this step is in a set."""
 
     signal: Expression
-    """An attribute of any type, or a real vector made of attributes (differences, functions). Not `abs` or `sign` of
-    something compared with a constant: those are sets of values of that something."""
+    """An attribute of any type, or a real vector made of attributes (differences, functions). `abs` and `sign` of a
+    signal are expressed by sets of the signal's own values."""
     values: Values
 
 
 @dataclass(frozen=True, slots=True)
-class Compares:
-    """A literal: at this step, `first` relates to `second` in one of these ways. The two are in order of their text."""
+class OrderIn:
+    """A literal: the relation of `first` to `second` at this step is in a set. The two are in order of their text."""
 
     first: Expression
     second: Expression
@@ -338,129 +48,131 @@ class Compares:
 
 
 @dataclass(frozen=True, slots=True)
-class HowOften:
-    """At how many steps of the whole record `part` is true, at whichever step it is asked: a set of whole numbers."""
+class CountIn:
+    """A literal: the number of steps of the whole record at which `part` is true is in a set; the same at any step."""
 
     part: "Term"
     times: Reals
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """What is not taken apart: a grammar's own sentence, a Boolean user function, arithmetic of counts."""
+class Opaque:
+    """An opaque literal: a rule with a phrase of its own, a Boolean user function, an operator without a term."""
 
     expression: Expression
     holds: bool
 
 
 @dataclass(frozen=True, slots=True)
-class All:
-    """Every one of two or more parts; none of them is an `All`. No parts: true."""
+class And:
+    """A conjunction of two or more parts, none of which is an `And`; without parts it is true."""
 
     parts: "tuple[Term, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
-    """At least one of two or more parts; none of them is a `Some`. No parts: false."""
+class Or:
+    """A disjunction of two or more parts, none of which is a `Or`; without parts it is false."""
 
     parts: "tuple[Term, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Sometime:
-    """At this step or a later one."""
+class Eventually:
+    """The part is true at this step or a later one (F)."""
 
     part: "Term"
 
 
 @dataclass(frozen=True, slots=True)
-class Always:
-    """At this step and all later ones."""
+class Globally:
+    """The part is true at this step and all later ones (G)."""
 
     part: "Term"
 
 
-Literal: TypeAlias = Says | Compares | HowOften | Own
-Term: TypeAlias = Literal | All | Some | Sometime | Always
+Literal: TypeAlias = ValueIn | OrderIn | CountIn | Opaque
+Term: TypeAlias = Literal | And | Or | Eventually | Globally
 
-TRUE, FALSE = All(()), Some(())
+TRUE, FALSE = And(()), Or(())
 
 
-# ---- Literals of all kinds: each has a subject, and a set of values that the subject may have.
+# ---- Literals of all kinds as a subject and a set of values.
 
 _OPPOSITE = {GREATER_EQUAL: LESS, GREATER: LESS_EQUAL}
 
 
 def subject(literal: Literal) -> Hashable:
-    """What a literal is about: two literals on one subject can be merged."""
+    """Return the subject of a literal; two literals on one subject can be merged."""
     match literal:
-        case Says(signal=signal):
+        case ValueIn(signal=signal):
             return signal
-        case Compares(first=first, second=second):
+        case OrderIn(first=first, second=second):
             return first, second
-        case HowOften(part=part):
+        case CountIn(part=part):
             return "count", _unordered(part)
-        case Own():
+        case Opaque():
             return "own", _basis(literal)[0]
 
 
 def subjects(term: Term) -> set[Hashable]:
-    """The subjects of a term's literals, including those inside counts."""
+    """Collect the subjects of a term's literals, including those inside counts."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return set().union(*map(subjects, parts))
-        case Sometime(part) | Always(part):
+        case Eventually(part) | Globally(part):
             return subjects(part)
-        case HowOften(part=part):
+        case CountIn(part=part):
             return {subject(term), *subjects(part)}
     return {subject(term)}
 
 
 def values_of(literal: Literal) -> Values:
-    """What the subject of a literal may be."""
+    """Return the set of values that a literal allows its subject."""
     match literal:
-        case Says(values=values):
+        case ValueIn(values=values):
             return values
-        case Compares(orders=orders):
+        case OrderIn(orders=orders):
             return orders
-        case HowOften(times=times):
+        case CountIn(times=times):
             return times
-        case Own():
+        case Opaque():
             holds = _basis(literal)[1]
             return Truths(holds, not holds, False)
 
 
 def with_values(literal: Literal, values: Values) -> Literal:
-    """The same literal with other values."""
+    """Return the literal on the same subject with other values."""
     match literal:
-        case Says():
-            return Says(literal.signal, values)
-        case Compares():
+        case ValueIn():
+            return ValueIn(literal.signal, values)
+        case OrderIn():
             assert isinstance(values, Orders)
-            return Compares(literal.first, literal.second, values)
-        case HowOften():
+            return OrderIn(literal.first, literal.second, values)
+        case CountIn():
             assert isinstance(values, Reals)
-            return HowOften(literal.part, values.whole)
-        case Own():
+            return CountIn(literal.part, values.whole)
+        case Opaque():
             assert isinstance(values, Truths)
             same = values == values_of(literal)
             return _turned(literal, literal.holds if same else not literal.holds)
 
 
 def of_counts(literal: Literal) -> bool:
-    """Whether it compares counts, or is the truth of a whole record that a user's function gives. Then it is never
-    missing, and the same at every step of a record."""
-    if isinstance(literal, Own):
+    """Return True if a literal compares counts, or is a user function's truth value of a whole record.
+
+    Such a literal is never missing, and the same at every step of a record.
+    """
+    if isinstance(literal, Opaque):
         e = literal.expression
         return e.type is Type.BOOLEAN and (e.head in COMPARISONS or isinstance(e.head, UserFunction))
-    return isinstance(literal, HowOften)
+    return isinstance(literal, CountIn)
 
 
-def how_many(own: Own) -> tuple[Expression, Reals] | None:
-    """Of a comparison of one number of episodes, or of steps in a row, with a number: that number, and what it may be.
+def how_many(own: Opaque) -> tuple[Expression, Reals] | None:
+    """Return the count and its allowed numbers if a literal compares one `episodes` or `longest` with a number.
 
-    None of anything else, and where all numbers or none will do.
+    Return None for other literals, and where all numbers are allowed, or none.
     """
     e = own.expression
     if not of_counts(own) or e.english is not None or not isinstance(e.head, Operator):
@@ -474,124 +186,204 @@ def how_many(own: Own) -> tuple[Expression, Reals] | None:
     return (count, numbers) if numbers.intervals not in ((), (Interval(0.0),)) else None
 
 
-def _basis(own: Own) -> tuple[Expression, bool]:
-    """The expression without the negation that a comparison of counts may hide, and whether it holds."""
+def _basis(own: Opaque) -> tuple[Expression, bool]:
+    """Return the expression and whether it holds, with >= and > of counts as negated < and <=."""
     e, head = own.expression, own.expression.head
     if of_counts(own) and isinstance(head, Operator) and head in _OPPOSITE:
         return Expression(_OPPOSITE[head], e.args), not own.holds
     return e, own.holds
 
 
-def _turned(own: Own, holds: bool) -> Own:
-    """The literal or its opposite; for comparisons of counts, which are never missing, the opposite comparison."""
+def _turned(own: Opaque, holds: bool) -> Opaque:
+    """Return the literal or its negation, for counts by the opposite comparison, as they are never missing."""
     e, head = own.expression, own.expression.head
     opposite = _OPPOSITE | {less: more for more, less in _OPPOSITE.items()}
     if not holds and of_counts(own) and isinstance(head, Operator) and head in opposite and e.english is None:
-        return Own(Expression(opposite[head], e.args), True)
-    return Own(e, holds)
+        return Opaque(Expression(opposite[head], e.args), True)
+    return Opaque(e, holds)
 
 
 def _unordered(term: Term) -> Hashable:
-    """Equal for terms that differ only in the order of lists."""
+    """Return a key that is equal for terms that differ only in the order of lists."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             return type(term), frozenset(map(_unordered, parts))
-        case Sometime(part) | Always(part):
+        case Eventually(part) | Globally(part):
             return type(term), _unordered(part)
-        case HowOften(part=part, times=times):
-            return HowOften, _unordered(part), times
+        case CountIn(part=part, times=times):
+            return CountIn, _unordered(part), times
     return term
 
 
-# ---- From atoms to literals: which values of which signal an atom allows.
-
-_ORDERS = {
-    "<": Orders(True, False, False, False),
-    "<=": Orders(True, True, False, False),
-    ">": Orders(False, False, True, False),
-    ">=": Orders(False, True, True, False),
-    "=": Orders(False, True, False, False),
-}
-_MISSING: dict[Type, Values] = {
-    Type.REAL_VECTOR: Reals((), True),
-    Type.CATEGORICAL_VECTOR: Names(frozenset(), False, True),
-    Type.BOOLEAN_VECTOR: Truths(False, False, True),
-}
-
-
 def has_own_words(e: Expression) -> bool:
-    """Whether a grammar's rule has its own words for this; if not, a negation may read better."""
+    """Return True if a grammar gives the expression a phrase of its own."""
     if e.english is None or not isinstance(e.head, Operator):
         return e.english is not None
     return e.english != e.head.english or e.parts != e.args
 
 
 def of_length(term: Term) -> bool:
-    """Whether a term says how many steps the record has, without a grammar's own words."""
-    return isinstance(term, Says) and term.signal.head is LENGTH and not has_own_words(term.signal)
+    """Return True if a term is about the number of steps of the record, without a phrase of a grammar."""
+    return isinstance(term, ValueIn) and term.signal.head is LENGTH and not has_own_words(term.signal)
 
 
-def counted(e: Expression) -> tuple[Expression, Reals] | None:
-    """For a comparison of one count with a number: what is counted, and the numbers that make it true; else None."""
-    if e.type is not Type.BOOLEAN or e.head not in COMPARISONS:
-        return None
-    left, right, relation = _number_last(e)
-    if not isinstance(right.head, Number):
-        return None
-    count, times = _bare(left, Reals.compared(relation, right.head.value))
-    return (count.args[0], times.whole) if count.head is COUNT and not has_own_words(count) else None
+def of_clock(term: Term) -> bool:
+    """Return True if a term is about the position of a step in the record, without a phrase of a grammar."""
+    return isinstance(term, ValueIn) and term.signal.head in CLOCKS and not has_own_words(term.signal)
 
 
-def literal_of(e: Expression) -> Term:
-    """What an atom says. An atom is any Boolean vector except connectives, temporal operators and what is `counted`.
+# ---- Domains: the values that signals may have, and terms that are the same at several steps.
 
-    The literal may allow values that the signal cannot have.
-    """
-    if e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
-        return _comparison(e)
-    if e.head is MISSING:
-        return _missing(e.args[0])
-    return Says(e, Truths(True, False, False)) if isinstance(e.head, Attribute) else Own(e, True)
+_FREE = (Interval(),)
+_NONE = Makes()
+_COUNTS = Reals((Interval(0.0),), False)
 
 
-def _missing(e: Expression) -> Term:
-    if e.type is Type.BOOLEAN_VECTOR and not isinstance(e.head, Attribute):
-        return FALSE  # a formula is never missing, nor is the result of a Boolean function
-    values = _MISSING[e.type]
-    return Says(*_bare(e, values)) if isinstance(values, Reals) else Says(e, values)
+@dataclass(frozen=True, slots=True)
+class Domains:
+    """The records that are possible, by which columns may be missing and which are static."""
+
+    missing: Container[str] | None = None
+    """Columns that may have missing or infinite values; None if any may."""
+    static: Container[str] = ()
+    """Columns with one value per record."""
+
+    def misses(self, signal: Expression) -> bool:
+        """Return True if a signal may be missing, even where no column is: inf - inf, or no earlier step."""
+        if isinstance(signal.head, Attribute):
+            return self._may_be_missing(signal.head.name)
+        if signal.has_gaps or (_traits(signal).subtracts and not any(map(self._finite, signal.operands))):
+            return True
+        return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.signals))
+
+    def _may_be_missing(self, column: str) -> bool:
+        return self.missing is None or column in self.missing
+
+    def _finite(self, signal: Expression) -> bool:
+        """Return True if a signal is certainly finite; the difference of large finite values may overflow."""
+        match signal.head:
+            case Attribute(name=name):
+                return not self._may_be_missing(name)
+            case Number(value=value):
+                return math.isfinite(value)
+        finite = _traits(signal).finite
+        return finite is Finite.ALWAYS or (finite is Finite.LIKE_OPERANDS and all(map(self._finite, signal.signals)))
+
+    def lasts(self, literal: Literal) -> bool:
+        """Return True if a literal has the same truth at every step of a record."""
+        match literal:
+            case ValueIn(signal=signal):
+                return self._one_value(signal)
+            case OrderIn(first=first, second=second):
+                return self._one_value(first) and self._one_value(second)
+            case _:
+                return of_counts(literal)
+
+    def _one_value(self, signal: Expression) -> bool:
+        if isinstance(signal.head, Attribute):
+            return signal.head.name in self.static
+        if signal.type is Type.COUNT:
+            return True
+        if _traits(signal).moves or _traits(signal).lasts:
+            return _traits(signal).lasts
+        return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.operands))
+
+    def eventual(self, term: Term) -> bool:
+        """Return True if a term that is true at a step is true at all earlier steps."""
+        match term:
+            case And(parts) | Or(parts):
+                return all(map(self.eventual, parts))
+            case Eventually() | Globally():
+                return isinstance(term, Eventually)
+        return self.lasts(term)
+
+    def enduring(self, term: Term) -> bool:
+        """Return True if a term that is true at a step is true at all later steps."""
+        match term:
+            case And(parts) | Or(parts):
+                return all(map(self.enduring, parts))
+            case Eventually(part):
+                return self.enduring(part)
+            case Globally():
+                return True
+        return self.lasts(term)
+
+    def values(self, literal: Literal) -> Values:
+        """Return all possible values of a literal's subject."""
+        match literal:
+            case ValueIn(signal=signal, values=Reals()):
+                return Reals(_FREE, self.misses(signal))
+            case ValueIn(signal=signal, values=Names()):
+                return Names(frozenset(), True, self.misses(signal))
+            case ValueIn(signal=signal):
+                return Truths(True, True, self.misses(signal))
+            case OrderIn(first=first, second=second):
+                return Orders(True, True, True, self.misses(first) or self.misses(second))
+            case CountIn():
+                return _COUNTS
+            case Opaque():
+                return Truths(True, True, False)
+
+    def literal(self, literal: Literal, values: Values | None = None) -> Term:
+        """Restrict a literal, or other values for it, to its domain; TRUE if all of it is allowed, FALSE if none."""
+        wanted, all_values = values_of(literal) if values is None else values, self.values(literal)
+        kept = _whole(literal, wanted & all_values)
+        if kept.empty:
+            return FALSE
+        return TRUE if all_values.within(kept) else with_values(literal, kept)
+
+    def negated(self, term: Term) -> Term:
+        """Return the negation of a term."""
+        match term:
+            case And(parts):
+                return Or(tuple(map(self.negated, parts)))
+            case Or(parts):
+                return And(tuple(map(self.negated, parts)))
+            case Eventually(part):
+                return Globally(self.negated(part))
+            case Globally(part):
+                return Eventually(self.negated(part))
+        return with_values(term, _whole(term, ~values_of(term) & self.values(term)))
 
 
-def _comparison(e: Expression) -> Term:
-    left, right, relation = _number_last(e)
-    match right.head:
-        case Number(value=value):
-            return Says(*_bare(left, Reals.compared(relation, value)))
-        case Level(name=name):
-            return Says(left, Names(frozenset([name]), False, False))
-    if left == right and left.type is Type.REAL_VECTOR:
-        return Says(*_bare(left, Reals((Interval(),) if _ORDERS[relation].equal else (), False)))
-    if str(right) < str(left):
-        left, right, relation = right, left, MIRRORED[relation]
-    return Compares(left, right, _ORDERS[relation])
+def _whole(literal: Literal, values: Values) -> Values:
+    """Restrict the values of a record's number of steps to whole numbers."""
+    return values.lengths if isinstance(values, Reals) and of_length(literal) else values
 
 
-def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
-    """The sides of a comparison and its relation, with a number on the right if there is one."""
-    assert isinstance(e.head, Operator)
-    left, right = e.args
-    if isinstance(left.head, Number):
-        return right, left, MIRRORED[e.head.name]
-    return left, right, e.head.name
+def _traits(signal: Expression) -> Makes:
+    """Return the traits of the operator that makes a signal."""
+    return signal.head.traits if isinstance(signal.head, Operator) else _NONE
 
 
-def _bare(signal: Expression, values: Reals) -> tuple[Expression, Reals]:
-    """The signal without absolute value and sign, with differences in the order of their text; and its values."""
-    while (signal.head is ABS or signal.head is SIGN) and not has_own_words(signal):
-        values = values.under_abs if signal.head is ABS else values.under_sign
-        signal = signal.args[0]
-    if signal.head is DIFFERENCE and not has_own_words(signal):
-        left, right = signal.args
-        last = isinstance(right.head, Number)
-        if isinstance(left.head, Number) or (not last and str(right) < str(left)):
-            return Expression(DIFFERENCE, (right, left)), values.mirrored  # exact: rounding is symmetric
-    return signal, values
+# ---- Flat lists: terms joined by "and" or "or", with one literal for each subject.
+
+Kind: TypeAlias = type[And] | type[Or]
+
+
+def joined(kind: Kind, parts: Iterable[Term], domains: Domains) -> Term:
+    """Join parts into one flat list without duplicates, with literals on one subject merged; unwrap a single part."""
+    decisive = FALSE if kind is And else TRUE
+    found: dict[Hashable, Term] = {}
+    for part in _flat(kind, parts):
+        place: Hashable = part if isinstance(part, And | Or | Eventually | Globally) else subject(part)
+        found[place] = _merged(kind, found[place], part, domains) if place in found else part
+        if found[place] == decisive:
+            return decisive
+    return next(iter(found.values())) if len(found) == 1 else kind(tuple(found.values()))
+
+
+def _merged(kind: Kind, first: Term, second: Term, domains: Domains) -> Term:
+    """Merge two equal parts of a list, or two literals on one subject."""
+    if isinstance(first, And | Or | Eventually | Globally) or isinstance(second, And | Or | Eventually | Globally):
+        return first
+    mine, yours = values_of(first), values_of(second)
+    return domains.literal(first, mine & yours if kind is And else mine | yours)
+
+
+def _flat(kind: Kind, parts: Iterable[Term]) -> Iterable[Term]:
+    for part in parts:
+        if isinstance(part, kind):
+            yield from _flat(kind, part.parts)
+        else:
+            yield part

@@ -1,40 +1,39 @@
-"""The words for a schema's columns and for functions in sentences, and what given words mean."""
+"""The words for a schema's columns and for functions: their meanings, articles, verbs and negations."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from telltree.english.words import Clause, Token, TokenKind, bare_or_quoted, quoted, split, stands_bare, takes_article
+from telltree.english.tokens import Token, TokenKind, bare_or_quoted, quoted, stands_bare
 from telltree.logic import UserFunction
 from telltree.panel import Column, ColumnType, Schema
 
 SHARED_VERBS = ("is", "are")
 """Verbs that several predicates may share: "the valve is never open or stuck"."""
-
-
 STAYING = ("stays", "never stays")
-"""Verbs of what is, or never is, for some steps in a row."""
+"""Verbs for a state that lasts, or never lasts, for some steps in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A column, spoken of by its phrase or name: "pressure", to be followed by "is above 5 bar"."""
+    """A column by its phrase or name: "pressure", to be followed by "is above 5 bar"."""
 
     column: Column
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A clause of a Boolean column: what holds if it is true, or if it is false."""
+    """A clause for a Boolean column that is true, or that is false."""
 
     column: Column
     true: bool
     adverb: str = ""
-    """"always" or "never", or one of `STAYING`, if the clause contains it"""
+    """"always" or "never", or one of `STAYING`, if the clause contains it."""
     verbless: bool = False
-    """whether its verb is left out, as in "the valve open"."""
+    """True if its verb is omitted, as in "the valve open"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +43,24 @@ class Scale:
     column: Column
     high: bool
     after: str
-    """the words behind the constant"""
+    """Words after the constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionPhrase:
-    """A function that is written as words, operand, words …"""
+    """A function's phrase as words, operand, words …"""
 
     function: UserFunction
     before: str
     pieces: tuple[str, ...]
-    """the words behind each operand"""
+    """Words after each operand."""
 
 
 Entry: TypeAlias = Noun | Fact | Scale | FunctionPhrase
 
 
 class _Branch(dict[str, "_Branch"]):
-    """A node in the tree of words; `entries` are the meanings of the words that lead to it."""
+    """A node of a trie of words; `entries` are the meanings of the words on the path to it."""
 
     __slots__ = ("entries",)
 
@@ -71,10 +70,10 @@ class _Branch(dict[str, "_Branch"]):
 
 
 class Vocabulary:
-    """All words of a schema and of functions; built once for each, by `vocabulary`.
+    """All words of a schema and of functions; `vocabulary` caches one for each.
 
-    `called` are a grammar's own words for columns, with the columns' names. Such a column is called by the last of
-    them, which become its phrase if it is Boolean; its own words are understood too.
+    `called` are a grammar's own phrases for columns, with the columns' names. The last one for a column replaces its
+    phrase; the parser still accepts the column's own.
     """
 
     def __init__(self, schema: Schema, functions: Sequence[UserFunction], called: Sequence[tuple[str, str]]) -> None:
@@ -91,7 +90,7 @@ class Vocabulary:
         for words, name in named:
             column = self.schema[name]
             self.by_words.setdefault(words, []).append(column)
-            if stands_bare(words):  # columns with the same words are told apart by their names
+            if stands_bare(words):  # columns with the same words are distinguished by their names
                 base = Fact(column, True) if is_clause(given.get((words, name), column)) else Noun(column)
                 self._branch(words).entries.append(base)
         self._definite = {words for words in self._times if self._takes_article(words)}
@@ -105,9 +104,9 @@ class Vocabulary:
                     branch.entries.append(scale)
 
     def match(self, tokens: Sequence[Token], at: int, article: bool = False) -> tuple[int, list[Entry]]:
-        """The largest number of tokens from `at` on that are words of the vocabulary, or 0; and what they may mean.
+        """Return the largest number of tokens from `at` on that are words of the vocabulary, or 0; and their meanings.
 
-        `article`: they count as such with "the" before them.
+        With `article`, match words that have "the" before them.
         """
         branch: _Branch | None = self._root.get("the", _Branch()) if article else self._root
         found: tuple[int, list[Entry]] = (0, [])
@@ -121,20 +120,21 @@ class Vocabulary:
         return found
 
     def meant(self, tokens: Sequence[Token], at: int) -> tuple[int, str | Token] | None:
-        """How many tokens from `at` on are words of the vocabulary in other capitals, or the name of a column, and
-        the right words; None if none are, or several could be meant.
+        """Match words of the vocabulary in other capitals, or the name of a column, from `at` on.
+
+        Return the number of tokens and the right words, or None if there is no match or several.
         """
         for length in range(min(self._longest, len(tokens) - at), 0, -1):
             part = tokens[at : at + length]
             if all(token.kind is TokenKind.WORD for token in part):
-                said = self._by_fold.get(" ".join(token.text for token in part).casefold())
-                if said is not None:
-                    return length, said if stands_bare(said) else Token(said, TokenKind.QUOTED, part[0].place)
+                right = self._by_fold.get(" ".join(token.text for token in part).casefold())
+                if right is not None:
+                    return length, right if stands_bare(right) else Token(right, TokenKind.QUOTED, part[0].place)
         return None
 
     @cached_property
     def _by_fold(self) -> dict[str, str]:
-        """All words of the vocabulary and names of columns without capitals, and how they are really written."""
+        """Case-folded words of the vocabulary and names of columns, with their right spelling."""
         found: dict[str, set[str]] = {}
         for words in _words_of(self._root):
             found.setdefault(words.casefold(), set()).add(words)
@@ -151,7 +151,7 @@ class Vocabulary:
         return max((fold.count(" ") + 1 for fold in self._by_fold), default=0)
 
     def subject(self, tokens: Sequence[Token], at: int) -> int:
-        """How many tokens from `at` on are what a sentence may be about; 0 if none are."""
+        """Return the number of tokens from `at` on that can be the subject of a sentence, or 0."""
         texts = [token.text if token.kind is TokenKind.WORD else "" for token in tokens[at : at + 50]]
         return max((len(s) for s in self._subjects if texts[: len(s)] == s), default=0)
 
@@ -161,30 +161,30 @@ class Vocabulary:
         return [words.split(" ") for words in (*nouns, *(c.subject for c in self._clauses.values())) if words]
 
     def numbered(self, plural: str) -> list[str]:
-        """The subjects that a plural stands for: of "pilots" pilot 1 and pilot 2."""
+        """Return the subjects that a plural stands for: pilot 1 and pilot 2 for "pilots"."""
         singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
         first = {plural.casefold(), singular.casefold()}
         found = (words for words in self._subjects if len(words) == 2 and words[0].casefold() in first)
         return sorted({" ".join(words) for words in found})
 
-    def noun(self, column: Column, careful: bool = False) -> str:
-        """What a column is called; its name is added if other columns have the same words."""
+    def noun(self, column: Column, quote_all: bool = False) -> str:
+        """Write a column; its name is added if other columns have the same words."""
         called = self.called.get(column.name, column.words)
-        words = f"the {called}" if called in self._definite and not careful else bare_or_quoted(called, careful)
+        words = f"the {called}" if called in self._definite and not quote_all else bare_or_quoted(called, quote_all)
         return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
 
-    def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
-        """The sentence for a Boolean column that is true, or false; None if there is none for false."""
+    def clause(self, column: Column, true: bool, quote_all: bool = False) -> "Clause | None":
+        """Return the sentence for a Boolean column that is true, or false; None if there is none for false."""
         if not is_clause(column):
-            return Clause(self.noun(column, careful), "is", "true" if true else "false")
-        if not careful and (column.name, true) in self._clauses:
+            return Clause(self.noun(column, quote_all), "is", "true" if true else "false")
+        if not quote_all and (column.name, true) in self._clauses:
             return self._clauses[column.name, true]
         if not true and column.negated in self.by_negated:
             return Clause("", "", quoted(column.negated))
-        return Clause("", "", self.noun(column, careful)) if true else None
+        return Clause("", "", self.noun(column, quote_all)) if true else None
 
     def like(self, column: Column, true: bool) -> dict[str, Fact]:
-        """Other sentences with the same subject and verb as a Boolean column's sentence, by their predicates."""
+        """Return all sentences with the subject and verb of a Boolean column's sentence, by their predicates."""
         own = self._clauses.get((column.name, true))
         if own is None or own.verb not in SHARED_VERBS:
             return {}
@@ -192,13 +192,13 @@ class Vocabulary:
         return {clause.predicate: Fact(self.schema[name], truth) for (name, truth), clause in alike.items()}
 
     def _takes_article(self, words: str) -> bool:
-        """Whether all columns with these words are spoken of with "the" before them, which nothing else is."""
+        """Return True if all columns with these words take "the", and no other words begin like that."""
         columns, definite = self.by_words[words], f"the {words}"
         wanted = all(takes_article(column) and column.phrase == words for column in columns)
         return wanted and stands_bare(words) and stands_bare(definite) and definite not in self._times
 
     def _negated(self) -> dict[str, Column]:
-        """The columns whose negated phrase is unambiguous, by that phrase."""
+        """Return the columns whose negated phrase is unambiguous, by that phrase."""
         times = Counter(column.negated for column in self.schema.values())
         return {
             column.negated: column
@@ -208,7 +208,7 @@ class Vocabulary:
         }  # fmt: skip
 
     def call(self, function: UserFunction) -> FunctionPhrase | None:
-        """The words of a function, if they can be read back."""
+        """Return the phrase of a function if it can be read back, else None."""
         return self._calls.get(function)
 
     def _branch(self, words: str) -> _Branch:
@@ -218,14 +218,14 @@ class Vocabulary:
         return branch
 
     def _add(self, words: str, entry: Entry) -> bool:
-        """Add words derived from a column's own, unless they already have a meaning."""
+        """Add words derived from a column's own, unless they have a meaning already; return True if added."""
         if not stands_bare(words) or (branch := self._branch(words)).entries:
             return False
         branch.entries.append(entry)
         return True
 
     def _add_clauses(self, column: Column) -> None:
-        """Add what else can be said of a Boolean column: that it is not true, always true, never true."""
+        """Add the other clauses of a Boolean column: that it is not true, always true, never true."""
         if not stands_bare(column.words) or self._times[column.words] > 1:
             return
         positive = split(column.words, column.negated)
@@ -236,8 +236,8 @@ class Vocabulary:
                 self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
                 break
 
-    def _with_adverbs(self, column: Column, true: bool, clause: Clause) -> Clause:
-        """The clause, split in three only if none of the sentences with an adverb already has a meaning."""
+    def _with_adverbs(self, column: Column, true: bool, clause: "Clause") -> "Clause":
+        """Add the clause with adverbs; return it whole, not split, if one of these has a meaning already."""
         whole = Clause("", "", str(clause))
         if not clause.verb:
             return whole
@@ -250,7 +250,7 @@ class Vocabulary:
         return clause if verbless is None or self._add(verbless, Fact(column, true, "", True)) else whole
 
     def _call(self, function: UserFunction) -> FunctionPhrase | None:
-        """The words of a function, if they begin with a word and name the operands in order."""
+        """Return the phrase of a function if it begins with a word and has the operands in order, else None."""
         first, *pieces = _pieces(function)
         fits = len(pieces) == function.arity and all(not p or p.strip() for p in pieces)
         plain = all(_harmless(piece.strip()) for piece in (first, *pieces) if piece)
@@ -265,7 +265,7 @@ class Vocabulary:
 
 
 def _words_of(branch: _Branch, before: str = "") -> Iterable[str]:
-    """All words below a branch that have a meaning."""
+    """Yield all words below a branch that have a meaning."""
     if branch.entries:
         yield before[1:]
     for word, below in branch.items():
@@ -276,31 +276,31 @@ def _words_of(branch: _Branch, before: str = "") -> Iterable[str]:
 def vocabulary(
     schema: Schema, functions: tuple[UserFunction, ...] = (), called: tuple[tuple[str, str], ...] = ()
 ) -> Vocabulary:
-    """The vocabulary of a schema, of functions, and of a grammar's own words for columns."""
+    """Return the vocabulary of a schema, of functions, and of a grammar's own phrases for columns."""
     return Vocabulary(schema, functions, called)
 
 
 def _rephrased(schema: Schema, phrases: Mapping[str, str]) -> Schema:
-    """The schema with other phrases for some Boolean columns."""
+    """Replace the phrases of some Boolean columns of a schema."""
     if not phrases:
         return schema
     return Schema(replace(c, phrase=phrases[c.name], negated=None) if c.name in phrases else c for c in schema.values())
 
 
 def static_columns(schema: Schema) -> frozenset[str]:
-    """The columns with one value per record: statements about them need no "at some point"."""
+    """Return the columns with one value per record: statements about them need no "at some point"."""
     return frozenset(name for name, column in schema.items() if column.static)
 
 
 def is_clause(column: Column) -> bool:
-    """Whether the words of a column are a whole sentence: "the valve is open", but not a bare name."""
+    """Return True if the words of a column are a whole sentence: "the valve is open", but not a bare name."""
     if column.type is not ColumnType.BOOLEAN:
         return False
     return bool(column.phrase) or bool(split(column.name).verb)
 
 
 def scales(column: Column) -> Iterable[tuple[Scale, str]]:
-    """The clauses that a column's words for high and low make with a constant, and how they begin."""
+    """Yield the clauses that a column's words for high and low form with a constant, each with its first words."""
     for high, words in ((True, column.high), (False, column.low)):
         before, place, after = (words or "").partition("{0}")
         apart = place and before.endswith(" ") and (not after or after.startswith(" "))
@@ -309,12 +309,12 @@ def scales(column: Column) -> Iterable[tuple[Scale, str]]:
 
 
 def _harmless(words: str) -> bool:
-    """Whether words may follow an operand."""
+    """Return True if words may follow an operand."""
     return words.isprintable() and words == " ".join(words.split()) and not set(words) & set(',;“”"[]{}')
 
 
 def _pieces(function: UserFunction) -> list[str]:
-    """A function's words before, between and after its operands; empty if the operands are not in order."""
+    """Return a function's words before, between and after its operands; [""] if the operands are not in order."""
     rest, pieces = function.phrase, []
     for i in range(function.arity):
         before, place, rest = rest.partition(f"{{{i}}}")
@@ -322,3 +322,172 @@ def _pieces(function: UserFunction) -> list[str]:
             return [""]
         pieces.append(before)
     return [*pieces, rest]
+
+
+# ---- Definite articles: "the vertical rate of aircraft 1", but "advisory 1".
+
+_DETERMINED = {
+    "the", "a", "an", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "whose",
+    "each", "every", "all", "both", "either", "neither", "some", "any", "no", "many", "most", "few", "several", "how",
+    "one", "two", "three", "what", "which", "when", "whether",
+}  # fmt: skip
+_PREPOSITIONS = {
+    "of", "to", "from", "between", "since", "until", "at", "in", "on", "over", "with", "per", "above", "below", "for",
+    "by", "before", "after", "towards", "under",
+}  # fmt: skip
+_WORD = re.compile(r"[A-Za-z][A-Za-z’'-]*", re.ASCII)
+
+
+def takes_article(column: Column) -> bool:
+    """Return True if a column's phrase takes "the", judging by its words.
+
+    Names of columns take none, nor do single words, phrases with a determiner of their own, phrases that end in a
+    label ("advisory 1", "pump B"), plurals, and phrases that begin with a capital letter, which may be names.
+    """
+    words = (column.phrase or "").split(" ")
+    named = column.phrase in (None, column.name) or column.type is ColumnType.BOOLEAN  # whose phrase is a sentence
+    if named or len(words) < 2 or not _WORD.fullmatch(words[0]):
+        return False
+    if words[0].lower() in _DETERMINED or words[0].istitle() or words[0].endswith(("'s", "’s", "s'", "s’")):
+        return False
+    head = next((words[:i] for i, word in enumerate(words) if i and word in _PREPOSITIONS), words)
+    last = head[-1]
+    is_plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
+    return len(last) > 1 and bool(_WORD.fullmatch(last)) and not is_plural
+
+
+# ---- Clauses: a user's sentence split at its verb, so that it can be negated or take an adverb.
+#
+# The verb is the first auxiliary ("is", "has", "can"), or else the first word that is the third person of a verb and
+# cannot be a noun ("responds", "complies"; not "turns" or "runs"). A column's negated phrase reveals other verbs:
+# "pump 2 runs" and "pump 2 does not run". A sentence stays whole if a word before its verb makes the reference of an
+# adverb or "not" ambiguous: a quantifier ("both", "no"), the beginning of another clause ("the aircraft that is near
+# …"), or an adverb.
+
+_AUXILIARIES = {
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
+    "may", "might", "should",
+}  # fmt: skip
+_VERBS = (
+    "accelerate", "accept", "acknowledge", "activate", "agree", "allow", "appear", "apply", "ascend", "become", "begin",
+    "belong", "breathe", "collide", "comply", "confirm", "contain", "continue", "converge", "cooperate", "decelerate",
+    "deny", "depart", "depend", "descend", "deteriorate", "deviate", "differ", "disagree", "disappear", "diverge",
+    "emerge", "emit", "enter", "exceed", "exist", "expand", "expect", "expire", "explode", "fluctuate", "follow",
+    "happen", "hesitate", "ignore", "indicate", "intervene", "listen", "maintain", "obey", "occur", "operate", "oppose",
+    "oscillate", "overheat", "participate", "persist", "precede", "prevail", "proceed", "react", "receive", "recover",
+    "refuse", "remain", "remember", "remove", "require", "resist", "respond", "seem", "send", "succeed", "suffer",
+    "tend", "vanish", "vary", "vibrate", "violate", "warn", "weaken",
+)  # fmt: skip
+_IRREGULAR = {"are": "is", "be": "is", "have": "has"}
+_FIRST_DOUBTS = {"all", "any", "each", "every", "few", "many", "most", "one", "only", "several", "some", "three", "two"}
+_DOUBTS = {
+    "always", "because", "both", "either", "ever", "hardly", "if", "neither", "never", "no", "nobody", "none", "not",
+    "nothing", "often", "rarely", "seldom", "sometimes", "that", "unless", "until", "when", "where", "which", "who",
+    "whose",
+}  # fmt: skip
+
+
+_DOES_NOT = "does not"
+_TURNED = {"always": "never", "never": "always"}
+"""Adverbs by which "does not" is replaced: what always does not happen never happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence as subject, verb and predicate; one that could not be split is all predicate."""
+
+    subject: str
+    verb: str
+    predicate: str
+
+    def __str__(self) -> str:
+        return _words(self.subject, self.verb, self.predicate)
+
+    @property
+    def opening(self) -> str:
+        """Subject and verb."""
+        return _words(self.subject, self.verb)
+
+    def with_adverb(self, adverb: str) -> str:
+        """Add "always" or "never": after an auxiliary, before another verb, or before the whole sentence."""
+        if self.verb == _DOES_NOT:
+            return str(Clause(self.subject, f"{_TURNED[adverb]} {self._third}", self._rest))
+        behind = self.verb in _AUXILIARIES and not self._owns
+        verb = f"{self.verb} {adverb}" if behind else f"{adverb} {self.verb}"
+        return _words(self.subject, verb.rstrip(), self.predicate)
+
+    @property
+    def denied(self) -> "Clause | None":
+        """The negated sentence, or None if its negation is not clear."""
+        first = self.predicate.split(" ")[0]
+        if not self.verb or first in _DOUBTS or first == "to":  # "is not to open" forbids what "is to open" orders
+            return None
+        if self.verb == _DOES_NOT:
+            return Clause(self.subject, self._third, self._rest)
+        if self._owns:
+            return Clause(self.subject, self.verb, f"no {self.predicate.partition(' ')[2]}")
+        if self.verb in _AUXILIARIES:
+            return Clause(self.subject, self.verb, f"not {self.predicate}")
+        known = _THIRD.get(self.verb)
+        return None if known is None else Clause("", "", _words(self.subject, "does not", known, self.predicate))
+
+    @property
+    def _third(self) -> str:
+        """The verb after "does not" in the third person."""
+        return third_person(self.predicate.split(" ")[0])
+
+    @property
+    def _rest(self) -> str:
+        return self.predicate.partition(" ")[2]
+
+    @property
+    def _owns(self) -> bool:
+        """True if "has" means possession, as in "has a traffic alert", rather than a tense, as in "has risen"."""
+        return self.verb in ("has", "have", "had") and self.predicate.startswith(("a ", "an "))
+
+    @property
+    def verbless(self) -> str | None:
+        """The sentence without "is", for lists: "the valve open"; None if it has another verb."""
+        return f"{self.subject} {self.predicate}" if self.verb in ("is", "are") else None
+
+
+def split(words: str, negated: str | None = None) -> Clause:
+    """Split a sentence at its verb, or leave it whole if the verb is ambiguous.
+
+    `negated` is the column's negated phrase.
+    """
+    parts = words.split(" ")
+    verbs = [i for i, part in enumerate(parts) if part in _AUXILIARIES and i < len(parts) - 1]
+    verbs = verbs or [i for i, part in enumerate(parts) if part in _THIRD or _denies(negated, parts, i)]
+    before = [part.lower() for part in parts[: verbs[0]]] if verbs else []
+    if not before or before[0] in _FIRST_DOUBTS or not _DOUBTS.isdisjoint(before):
+        return Clause("", "", words)
+    subject, verb, predicate = " ".join(parts[: verbs[0]]), parts[verbs[0]], " ".join(parts[verbs[0] + 1 :])
+    denied = predicate.removeprefix("not ")
+    if verb in ("do", "does", "did") and denied != predicate:  # no adverb goes between them
+        clear = verb == "does" and denied.split(" ")[0].isalpha() and denied.split(" ")[0] not in _DOUBTS
+        return Clause(subject, _DOES_NOT, denied) if clear else Clause("", "", words)
+    return Clause(subject, verb, predicate)
+
+
+def _denies(negated: str | None, parts: list[str], i: int) -> bool:
+    """Return True if `negated` is the sentence with "does not" before the word at `i`, its verb."""
+    subject, predicate = " ".join(parts[:i]), " ".join(parts[i + 1 :])
+    verb = (negated or "").removeprefix(f"{subject} does not ").removesuffix(f" {predicate}" if predicate else "")
+    return verb.isalpha() and third_person(verb) == parts[i]
+
+
+def third_person(verb: str) -> str:
+    """Inflect a verb: "responds" from "respond"."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if verb.endswith("y") and verb[-2:-1] not in "aeou":
+        return f"{verb[:-1]}ies"
+    return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+
+
+_THIRD = {third_person(verb): verb for verb in _VERBS}
+
+
+def _words(*parts: str) -> str:
+    return " ".join(part for part in parts if part)

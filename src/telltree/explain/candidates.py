@@ -1,4 +1,4 @@
-"""Short formulas that might describe the records of a leaf."""
+"""Candidates for headlines: short formulas that might describe the records of a leaf."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -9,87 +9,84 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
-from telltree.english import cost, expression_of, term_of, words_in
-from telltree.english.normal_form import taken_apart
-from telltree.english.possible import Possible, joined
+from telltree.english import cost, expression_of, term_of, word_count
+from telltree.english.conversion import direct_term
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    Compares,
-    HowOften,
-    Interval,
-    Names,
-    Own,
-    Reals,
-    Says,
-    Some,
-    Sometime,
+    And,
+    CountIn,
+    Domains,
+    Eventually,
+    Globally,
+    Opaque,
+    Or,
+    OrderIn,
     Term,
-    Truths,
-    Values,
+    ValueIn,
+    joined,
 )
+from telltree.english.values import Interval, Names, Reals, Truths, Values
 from telltree.logic import Attribute, Expression, Type
 from telltree.logic.expression import rounded
 from telltree.logic.operators import AND, NOT
 from telltree.panel import Column, ColumnType, Panel
 from telltree.tree.tree import Tree
 
-# ---- The training records by which headlines and short descriptions are chosen: all of them, and a sample for speed.
+# ---- Training records for the choice of headlines and short descriptions: all of them, and a sample for speed.
 #
-# Of thousands of formulas few are reported. The sample decides which; the reported counts are over all records.
+# The sample selects a few of thousands of formulas; the reported counts are over all records.
 
 _MOST_SAMPLED = 1_500  # more if there are small leaves
 _LEAST_OF_A_LEAF = 40
 
 
 class Seen:
-    """Records, and the leaf of a tree that each of them reaches."""
+    """Training records, and the leaf of a tree that each of them reaches."""
 
     def __init__(self, tree: Tree, panel: Panel) -> None:
         self.records = tree.aligned(panel)
         self._formulas = FormulaEvaluator(self.records)
         self.answers = self.truth([node.formula.expression for node in tree.nodes])
-        """The truth of every node's formula for every record: nodes × records."""
+        """Truth of every node's formula for every record: nodes × records."""
         self.clusters = tree.apply_truth(self.answers)
         self.support = np.bincount(self.clusters, minlength=len(tree.leaves) + 1)[1:]
-        """How many records reach each leaf."""
+        """Number of records in each leaf."""
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
-        """The truth of formulas for every record: formulas × records."""
+        """Return the truth of formulas for every record: formulas × records."""
         return self._formulas.truth(formulas)
 
     def true(self, formula: Expression) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """The truth of one formula for every record, and how many records of each leaf it is true of."""
+        """Return the truth of a formula for every record, and the number of true ones in each leaf."""
         truth: NDArray[np.bool_] = self.truth([formula])[0]
         return truth, np.bincount(self.clusters[truth], minlength=len(self.support) + 1)[1:]
 
     @cached_property
     def sample(self) -> "LeafSample":
-        """Some of the records, all of them if they are few."""
+        """A sample of the records; all of them if they are few."""
         return LeafSample(self.records, self._formulas.signals, self.clusters, self.support)
 
 
 class LeafSample:
-    """The same share of the records of each leaf, evenly spaced; more of small leaves.
+    """A sample with the same share of the records of each leaf, evenly spaced, and a larger share of small leaves.
 
-    Answers are bits. Those of a leaf start at a byte boundary, so that whole bytes are counted.
+    Truth is packed in bits. Those of a leaf start at a byte boundary, so that whole bytes are counted.
     """
 
     def __init__(
         self, records: Panel, signals: Signals, clusters: NDArray[np.int64], support: NDArray[np.int64]
     ) -> None:
-        """`signals` are those of all records; those of records on disk are not made for a few."""
+        """Draw the sample. `signals` are those of all records, which serve the sample unless records are on disk."""
         fair = np.ceil(support * min(1.0, _MOST_SAMPLED / max(1, len(records)))).astype(np.int64)
         sizes = np.minimum(support, np.maximum(fair, _LEAST_OF_A_LEAF))
         leaves = [np.flatnonzero(clusters == number) for number in range(1, len(support) + 1)]
         chosen = [rows[np.arange(n) * len(rows) // max(1, n)] for rows, n in zip(leaves, sizes, strict=True)]
         self.rows: NDArray[np.int64] = np.concatenate(chosen)
-        """The records in the sample, leaf by leaf."""
+        """Indices of the records in the sample, leaf by leaf."""
         self.panel, self.signals = records[self.rows], signals
         if records.on_disk:
             self.panel = self.panel.alone()
@@ -103,62 +100,61 @@ class LeafSample:
         self.bytes = int(widths.sum())
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
-        """The truth of formulas for its records: formulas × records."""
+        """Return the truth of formulas for the sample: formulas × records."""
         return self._formulas.truth(formulas)
 
     def packed(self, truth: NDArray[np.bool_]) -> NDArray[np.uint8]:
-        """Answers for its records as bits."""
+        """Pack truth for the sample in bits."""
         spaced = np.zeros((len(truth), 8 * self.bytes), np.bool_)
         spaced[:, self._places] = truth
         return np.packbits(spaced, axis=1)
 
     def true(self, answers: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """How many records of each leaf packed answers are true of, scaled up from the sample."""
+        """Estimate the number of true records of each leaf from packed truth."""
         counted = np.add.reduceat(np.bitwise_count(answers), self._starts, axis=1, dtype=np.int64)
         found: NDArray[np.float64] = counted * self._stands_for
         return found
 
 
-# ---- Above or below a constant, at some point or always: decided by the largest and the smallest value of each
-# record.
+# ---- Bounds on signals, at some point or always: decided by the largest and the smallest value of each record.
 
-DIGITS = 3  # for constants that nobody chose with care
+DIGITS = 3  # of constants that no search chose
 _STEPS = 16  # steps between the constants to try for one signal
 Compared = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]]
 
 
 class Bound(NamedTuple):
-    """One way to compare values with a constant."""
+    """A kind of comparison of a signal with a constant."""
 
-    over_time: type[Sometime] | type[Always]
+    over_time: type[Eventually] | type[Globally]
     relation: str
     compared: Compared
     greatest: bool
-    """Whether the largest value decides, or the smallest."""
+    """True if the largest value decides, else the smallest."""
 
 
 _BOUNDS = (
-    Bound(Sometime, ">", np.greater, True),
-    Bound(Sometime, "<", np.less, False),
-    Bound(Always, "<=", np.less_equal, True),
-    Bound(Always, ">=", np.greater_equal, False),
+    Bound(Eventually, ">", np.greater, True),
+    Bound(Eventually, "<", np.less, False),
+    Bound(Globally, "<=", np.less_equal, True),
+    Bound(Globally, ">=", np.greater_equal, False),
 )
 _EXTREMES = {True: np.fmax, False: np.fmin}
 
 
 class Bounds:
-    """Makes such terms for the records of a sample."""
+    """Makes bounds on signals for the records of a sample."""
 
-    def __init__(self, sample: LeafSample, possible: Possible) -> None:
-        self._signals, self._possible = sample.signals, possible
+    def __init__(self, sample: LeafSample, domains: Domains) -> None:
+        self._signals, self._domains = sample.signals, domains
         self._rows, lengths = sample.panel.rows(), sample.panel.lengths
         self._starts = np.cumsum(lengths) - lengths
 
     def of(self, signal: Expression) -> Iterator[tuple[list[Term], NDArray[np.bool_]]]:
-        """Terms about a signal that differ only in the constant, with their answers: terms × records.
+        """Yield lists of bounds on a signal that differ only in the constant, with their truth: terms × records.
 
-        If values lie on both sides of 0, there are also terms about their distance from 0. Of constants with the same
-        answers only one is taken, and none whose answer is the same for all records.
+        If values lie on both sides of 0, there are also bounds on their distance from 0. Of constants that split the
+        records alike only one is taken, and none that is true, or false, for all records.
         """
         values = self._signals.values(signal)[self._rows]
         yield from self._ways(signal, values, Reals.compared, -math.inf)
@@ -171,26 +167,26 @@ class Bounds:
         ends = {greatest: extreme.reduceat(values, self._starts) for greatest, extreme in _EXTREMES.items()}
         constants = np.array([c for c in _constants(ends[True], ends[False]) if c > above])
         gaps = np.logical_or.reduceat(np.isnan(values), self._starts)
-        static = self._possible.lasts(Says(signal, Reals((), True)))
+        static = self._domains.lasts(ValueIn(signal, Reals((), True)))
         for bound in _BOUNDS:
-            if static and bound.over_time is Always:
+            if static and bound.over_time is Globally:
                 continue
             truth = bound.compared(ends[bound.greatest], constants[:, None])
-            if bound.over_time is Always:
+            if bound.over_time is Globally:
                 truth &= ~gaps
             often, first = np.unique(np.count_nonzero(truth, axis=1), return_index=True)
             kept = np.sort(first[(often > 0) & (often < truth.shape[1])])
-            found = (Says(signal, made(bound.relation, c)) for c in constants[kept].tolist())
+            found = (ValueIn(signal, made(bound.relation, c)) for c in constants[kept].tolist())
             yield [bound.over_time(literal) for literal in found], truth[kept]
 
 
 def _from_zero(relation: str, distance: float) -> Reals:
-    """The numbers whose distance from 0 is in this relation to a constant."""
+    """Return the numbers whose distance from 0 is in this relation to a constant."""
     return Reals.compared(relation, distance).under_abs
 
 
 def _constants(*ends: NDArray[np.float64]) -> list[float]:
-    """Constants with few digits that separate records by their largest and smallest values."""
+    """Return constants with few digits that separate records by their largest and smallest values."""
     found: dict[float, None] = {}
     for values in ends:
         finite = values[np.isfinite(values)]
@@ -199,7 +195,7 @@ def _constants(*ends: NDArray[np.float64]) -> list[float]:
     return [c for c in found if math.isfinite(c)]
 
 
-# ---- The paths to the leaves of a tree: as terms, and in how many words.
+# ---- Paths to the leaves of a tree, as terms, and the number of words of a term.
 
 _POINT, _COUNTED = ("at", "some", "point"), ("for", "at", "least", "5", "steps")
 
@@ -209,58 +205,58 @@ class DecisionPaths:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.possible = Possible(tree.missing, tree.static)
+        self.domains = Domains(tree.missing, tree.static)
         self.claims = [
             [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
             for _, branches in tree.leaves
         ]
-        """For each leaf, what is true of its records."""
+        """Conjuncts of the path to each leaf."""
         self._terms: dict[Expression, Term] = {}
         self._words: dict[Hashable, int] = {}
         self._rough: dict[Term, int] = {}
 
     def whole(self, leaf: int) -> Term:
-        """Everything that is true of the records of a leaf, counted from 0, in plain terms."""
+        """Return the term of the whole path to a leaf, counted from 0."""
         return self.term(reduce(lambda left, right: Expression(AND, (left, right)), self.claims[leaf]))
 
     def term(self, claim: Expression) -> Term:
-        """The simplest normal form that is found."""
+        """Return the simplest normal form that is found."""
         if claim not in self._terms:
             self._terms[claim] = term_of(claim, self.tree.missing, static=self.tree.static)
         return self._terms[claim]
 
     def written(self, term: Term) -> Expression:
-        """An expression for the term, even if it mentions no column: how many steps there are."""
+        """Write a term as an expression, even if it mentions no column but only the number of steps."""
         witness = next((e for claims in self.claims for claim in claims for e in claim.walk() if _is_column(e)), None)
         return expression_of(term, self.tree.missing, witness)
 
     def words(self, term: Term) -> int:
-        """About how many words a term takes: those of another term that differs only in constants."""
+        """Return the approximate number of words of a term: that of another term which differs only in constants."""
         shape = _shape(term)
         if shape not in self._words:
             tree = self.tree
-            self._words[shape] = words_in(term, tree.schema, step=tree.step, missing=tree.missing)
+            self._words[shape] = word_count(term, tree.schema, step=tree.step, missing=tree.missing)
         return self._words[shape]
 
     def roughly(self, term: Term) -> int:
-        """An estimate of how many words a term takes, from its literals: fast, and seldom far off."""
+        """Estimate the number of words of a term from its literals: fast, and seldom far off."""
         if term not in self._rough:
             self._rough[term] = self._roughly(term)
         return self._rough[term]
 
     def _roughly(self, term: Term) -> int:
         match term:
-            case All(parts) | Some(parts):
+            case And(parts) | Or(parts):
                 return sum(map(self.roughly, parts)) + len(parts) - 1
-            case Sometime(part):
+            case Eventually(part):
                 return len(_POINT) + self.roughly(part)
-            case Always(part):
+            case Globally(part):
                 return 1 + self.roughly(part)
-            case HowOften(part=part):
+            case CountIn(part=part):
                 return len(_COUNTED) + self.roughly(part)
-            case Own(expression=e) if e.type is Type.BOOLEAN:
+            case Opaque(expression=e) if e.type is Type.BOOLEAN:
                 return self.words(term)
-        return self.words(Sometime(term)) - len(_POINT)
+        return self.words(Eventually(term)) - len(_POINT)
 
 
 def _is_column(e: Expression) -> bool:
@@ -269,28 +265,28 @@ def _is_column(e: Expression) -> bool:
 
 def _shape(term: Term) -> Hashable:
     match term:
-        case Sometime(Says(signal=signal, values=Reals() as values)):
-            return Sometime, signal, values.missing, tuple(map(_ends, values.intervals))
-        case Always(Says(signal=signal, values=Reals() as values)):
-            return Always, signal, values.missing, tuple(map(_ends, values.intervals))
+        case Eventually(ValueIn(signal=signal, values=Reals() as values)):
+            return Eventually, signal, values.missing, tuple(map(_ends, values.intervals))
+        case Globally(ValueIn(signal=signal, values=Reals() as values)):
+            return Globally, signal, values.missing, tuple(map(_ends, values.intervals))
     return term
 
 
 def _ends(interval: Interval) -> tuple[Hashable, ...]:
-    """The form of an interval's ends, wherever they are: below 0, or symmetric about it, the words may differ."""
+    """Return what the wording of an interval depends on besides its constants: signs, symmetry, closed ends."""
     signs = tuple(
         end if math.isinf(end) or end == 0 else math.copysign(1, end) for end in (interval.low, interval.high)
     )
     return *signs, interval.with_low, interval.with_high, interval.point, interval.low == -interval.high
 
 
-# ---- Short terms about what a tree's formulas mention, which might describe some of its records.
+# ---- Short terms about the columns and atoms of a tree's formulas.
 
 _MOST_LEVELS = 20
 _MOST_SIGNALS = 30  # signals whose constants are tried
 _MOST_ATOMS = 16  # atoms to count, and to join with each other
-_TIMES = (2, 5, 10, 20, 50, 100)  # how often something may hold, in round numbers
-Atom: TypeAlias = Says | Compares | Own
+_TIMES = (2, 5, 10, 20, 50, 100)  # round numbers of steps
+Atom: TypeAlias = ValueIn | OrderIn | Opaque
 _TYPES = {
     ColumnType.REAL: Type.REAL_VECTOR,
     ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
@@ -298,54 +294,54 @@ _TYPES = {
 }
 
 
-def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, possible: Possible) -> Iterator[Term]:
-    """Terms about these columns and atoms: at some point, always, how often in `longest` steps, or at the same time.
+def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, domains: Domains) -> Iterator[Term]:
+    """Yield terms about columns and atoms: at some point, always, at a number of steps, two at the same time.
 
-    The opposite of each is as good a term.
+    `longest` is the greatest number of steps. The negation of each is as good a term.
     """
     for column in columns:
         signal = Expression(Attribute(column.name, _TYPES[column.type]))
-        yield from _ever(signal, _kinds(column, possible.misses(signal)), possible)
-    changing = [atom for atom in atoms if not possible.lasts(atom)][:_MOST_ATOMS]
+        yield from _ever(signal, _kinds(column, domains.misses(signal)), domains)
+    changing = [atom for atom in atoms if not domains.lasts(atom)][:_MOST_ATOMS]
     for atom in changing:
-        yield from (HowOften(atom, Reals((Interval(float(n)),), False)) for n in _TIMES if n <= longest)
+        yield from (CountIn(atom, Reals((Interval(float(n)),), False)) for n in _TIMES if n <= longest)
     for one, other in combinations(changing, 2):
-        together = joined(All, (one, other), possible)
-        if isinstance(together, All):
-            yield Sometime(together)
+        together = joined(And, (one, other), domains)
+        if isinstance(together, And):
+            yield Eventually(together)
 
 
 def signals_asked(columns: Iterable[Column], atoms: Iterable[Atom]) -> list[Expression]:
-    """The signals that may be above or below a constant: real columns, and those that atoms compare with constants."""
+    """Collect signals for bounds: real columns, and those that atoms compare with constants."""
     own = [Expression(Attribute(c.name, _TYPES[c.type])) for c in columns if c.type is ColumnType.REAL]
-    made = [atom.signal for atom in atoms if isinstance(atom, Says) and isinstance(atom.values, Reals)]
+    made = [atom.signal for atom in atoms if isinstance(atom, ValueIn) and isinstance(atom.values, Reals)]
     return list(dict.fromkeys([*own, *made]))[:_MOST_SIGNALS]
 
 
 def atoms_of(terms: Iterable[Term]) -> list[Atom]:
-    """The atoms of terms, as written there."""
+    """Collect the atoms of terms."""
     return list(dict.fromkeys(chain.from_iterable(map(_atoms, terms))))
 
 
 def _atoms(term: Term) -> Iterator[Atom]:
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             yield from chain.from_iterable(map(_atoms, parts))
-        case Sometime(part) | Always(part) | HowOften(part=part):
+        case Eventually(part) | Globally(part) | CountIn(part=part):
             yield from _atoms(part)
-        case Own(expression=e) if e.type is Type.BOOLEAN:
+        case Opaque(expression=e) if e.type is Type.BOOLEAN:
             return
         case _:
             yield term
 
 
-def _ever(signal: Expression, kinds: Iterable[Values], possible: Possible) -> Iterator[Term]:
-    """A signal has such a value at some point, or always."""
+def _ever(signal: Expression, kinds: Iterable[Values], domains: Domains) -> Iterator[Term]:
+    """Yield terms by which a signal is in one of these sets at some point, or always."""
     for values in kinds:
-        literal = Says(signal, values)
-        yield Sometime(literal)
-        if not possible.lasts(literal):
-            yield Always(literal)
+        literal = ValueIn(signal, values)
+        yield Eventually(literal)
+        if not domains.lasts(literal):
+            yield Globally(literal)
 
 
 def _kinds(column: Column, misses: bool) -> Iterator[Values]:
@@ -363,78 +359,78 @@ def _kinds(column: Column, misses: bool) -> Iterator[Values]:
         yield missing
 
 
-# ---- What few words might say of a leaf: parts of what is true of it, and short sentences about the same columns.
+# ---- Candidates for a leaf: parts of the path to it, and short terms about the same columns.
 
 _MOST_COST = 12  # a costlier term takes more words than a headline has
 _MOST_PIECES = 40  # of one claim
 _MOST_RUNNERS_UP = 4  # of one node
 
 
-def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> dict[Term, int]:
-    """Short terms that follow from all claims together, for every possible record, with their costs.
+def implied(whole: Term, claims: Sequence[Expression], domains: Domains) -> dict[Term, int]:
+    """Return short terms that follow from all claims together, for every possible record, with their costs.
 
-    `whole` says the same as all claims. What a grammar says in its own words is not taken apart.
+    `whole` is the term of all claims. Claims with a grammar's own phrases are not taken apart.
     """
     if not all(map(_in_common_words, claims)):
         return {}
-    terms = [whole, *(taken_apart(claim, possible) for claim in claims)]
-    return short(chain([whole], *(_pieces(term, possible, implied=True) for term in terms)))
+    terms = [whole, *(direct_term(claim, domains) for claim in claims)]
+    return short(chain([whole], *(_pieces(term, domains, implied=True) for term in terms)))
 
 
 def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]]:
-    """Terms about columns of the tree: parts of its formulas and their runners-up, and terms made from their atoms.
+    """Return terms about columns of the tree: parts of its formulas and their runners-up, and terms from their atoms.
 
-    The opposite of each is as good a term. Both may be true or false of the records of any leaf; the longest record has
-    `longest` steps. Also returns the signals that these formulas compare with constants.
+    The negation of each is as good a term, and neither depends on a leaf. The longest record has `longest` steps. Also
+    return the signals that these formulas compare with constants.
     """
-    possible = Possible(tree.missing, tree.static)
+    domains = Domains(tree.missing, tree.static)
     others = (
         rounded(other.formula.expression, DIGITS) for node in tree.nodes for other in node.runners_up[:_MOST_RUNNERS_UP]
     )
     known = (e for e in others if all(name in tree.schema for name in e.attributes()))
     own = list(filter(_in_common_words, (node.formula.expression for node in tree.nodes)))
     formulas = dict.fromkeys(chain(own, filter(_in_common_words, known)))
-    terms = (taken_apart(e, possible) for e in formulas)
-    atoms = atoms_of(taken_apart(e, possible, truth) for e in own for truth in (True, False))
-    made = observed(tree.schema.values(), atoms, longest, possible)
-    found = dict.fromkeys(chain(*(_pieces(term, possible, implied=False) for term in terms), made))
+    terms = (direct_term(e, domains) for e in formulas)
+    atoms = atoms_of(direct_term(e, domains, truth) for e in own for truth in (True, False))
+    made = observed(tree.schema.values(), atoms, longest, domains)
+    found = dict.fromkeys(chain(*(_pieces(term, domains, implied=False) for term in terms), made))
     return [term for term in found if not _is_settled(term)], signals_asked(tree.schema.values(), atoms)
 
 
 def _in_common_words(e: Expression) -> bool:
-    """What a grammar says in its own words is not taken apart."""
+    """Return True if no part of an expression has a grammar's own phrase."""
     return all(part.english is None for part in e.walk())
 
 
 def short(terms: Iterable[Term]) -> dict[Term, int]:
-    """The terms that may have few words, with their costs."""
+    """Select the terms that may take few words, with their costs."""
     costs = {term: cost(term) for term in dict.fromkeys(terms) if not _is_settled(term)}
     return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
 
 
 def _is_settled(term: Term) -> bool:
-    """Whether a term is true, or false, of everything, as a runner-up with rounded constants may be."""
-    return term in (TRUE, FALSE) or (isinstance(term, Sometime | Always | HowOften) and _is_settled(term.part))
+    """Return True if a term is constant, as a runner-up with rounded constants may be."""
+    return term in (TRUE, FALSE) or (isinstance(term, Eventually | Globally | CountIn) and _is_settled(term.part))
 
 
-def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:
-    """Small terms made of parts of a term; `implied`: only those that follow from it."""
-    for claim in term.parts if isinstance(term, All) else (term,):
+def _pieces(term: Term, domains: Domains, *, implied: bool) -> Iterator[Term]:
+    """Yield small terms made of parts of a term; with `implied`, only those that follow from it."""
+    for claim in term.parts if isinstance(term, And) else (term,):
         yield claim
-        yield from islice(_within(claim, possible, implied), _MOST_PIECES)
+        yield from islice(_within(claim, domains, implied), _MOST_PIECES)
 
 
-def _within(term: Term, possible: Possible, implied: bool) -> Iterator[Term]:
-    """One part of a list, or two; but all parts of an "or" if the result must follow."""
+def _within(term: Term, domains: Domains, implied: bool) -> Iterator[Term]:
+    """Yield one part of a list, or two; but all parts of an "or" if the result must follow."""
     found: Iterable[Term] = (term,)
     match term:
-        case Some(parts) if implied:
-            ways = product(*(list(islice(_within(part, possible, implied), 3)) for part in parts))
-            found = (joined(Some, way, possible) for way in ways)
-        case All(parts) | Some(parts):
-            pieces = [list(islice(_within(part, possible, implied), 3)) for part in parts]
+        case Or(parts) if implied:
+            ways = product(*(list(islice(_within(part, domains, implied), 3)) for part in parts))
+            found = (joined(Or, way, domains) for way in ways)
+        case And(parts) | Or(parts):
+            pieces = [list(islice(_within(part, domains, implied), 3)) for part in parts]
             pairs = (pair for a, b in combinations(pieces, 2) for pair in product(a, b))
-            found = chain(chain.from_iterable(pieces), (joined(type(term), pair, possible) for pair in pairs))
-        case Sometime(part) | Always(part):
-            found = map(type(term), _within(part, possible, implied))
+            found = chain(chain.from_iterable(pieces), (joined(type(term), pair, domains) for pair in pairs))
+        case Eventually(part) | Globally(part):
+            found = map(type(term), _within(part, domains, implied))
     return (piece for piece in found if piece not in (TRUE, FALSE))

@@ -1,4 +1,4 @@
-"""Headlines and short descriptions: for each leaf, a few words that tell its records from others."""
+"""Headlines and short descriptions: for each leaf, a few words that distinguish its records from others."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,50 +13,49 @@ from numpy.typing import NDArray
 from telltree.engine import Formula
 from telltree.engine.three_valued import surely
 from telltree.english import cost, repeats, say
-from telltree.english.possible import Possible, joined
 from telltree.english.terms import (
     FALSE,
     TRUE,
-    All,
-    Always,
-    HowOften,
-    Interval,
-    Reals,
-    Says,
-    Some,
-    Sometime,
+    And,
+    CountIn,
+    Domains,
+    Eventually,
+    Globally,
+    Or,
     Term,
+    ValueIn,
+    joined,
     subjects,
 )
+from telltree.english.values import Interval, Reals
 from telltree.explain.candidates import Bounds, DecisionPaths, Seen, implied, nearly_asked, short
 from telltree.logic import Expression
 from telltree.logic.expression import rounded
 from telltree.panel import Panel
 from telltree.tree.tree import Branch, Condition, Headline, Leaf, Node, Tree, UnsureBranch, are_siblings
 
-# ---- Short descriptions: what tells a leaf's training records from all others, without parts that do not matter for
-# them.
+# ---- Short descriptions: paths to leaves without the parts that make no difference to the training records.
 #
-# Each question on the path to a leaf was chosen to split the records that reached it. Among all training records, some
-# answers, or parts of them, follow from the others. Without these, the description is true of the same training
+# Each split on the path to a leaf was chosen for the records that reached it. Among all training records, some splits
+# on the path, or parts of them, follow from the others. Without these, the description is true for the same training
 # records; for other records it may differ from the whole description.
 
 _MOST_TRIED = 60  # shorter forms of one claim at a time
 _DIGITS = (2, 3, 4)
-_WORTH_SAVING = 0.2  # share of the words; saving less is not worth a description that is exact only for these records
+_WORTH_SAVING = 0.2  # share of the words; less is not worth a description that is exact only for training records
 
 
 def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
-    """For each leaf, in order, a formula with at least a fifth fewer words that is true of exactly its records here.
+    """Return, for each leaf in order, a formula with a fifth fewer words that is true for exactly its records.
 
-    None if none was found, if a question has a constant answer, if a grammar has its own words for a formula on the
-    path, which may mention every part, or if an answer on it is unknown of some of its records.
+    It is None if none was found, if a split is constant, if a formula on the path has a grammar's own phrase, which may
+    mention every part, or if a split on the path is unknown for some of the leaf's records.
     """
     return shortened(DecisionPaths(tree), Seen(tree, panel))
 
 
 def shortened(ways: DecisionPaths, seen: Seen) -> list[Formula | None]:
-    """The same, given the paths and the records."""
+    """Return the `short_formulas` of a tree, given its paths and records."""
     work = _Shortening(ways, seen)
     own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in ways.claims]
     unsure = [any(_is_unsure(branch) for branch in branches) for _, branches in ways.tree.leaves]
@@ -67,8 +66,8 @@ def shortened(ways: DecisionPaths, seen: Seen) -> list[Formula | None]:
 
 
 def _is_unsure(branch: Branch) -> bool:
-    """Tell whether training records went this way of which the claim is unknown."""
-    return isinstance(branch, UnsureBranch) and branch.takes_unknown and branch.node.doubt is not None
+    """Return True if training records took this branch for which its formula is unknown."""
+    return isinstance(branch, UnsureBranch) and branch.takes_unknown and branch.node.unknown_note is not None
 
 
 class _Shortening:
@@ -78,11 +77,11 @@ class _Shortening:
         self._answers = dict(zip((node.formula for node in tree.nodes), seen.answers, strict=True))
 
     def of(self, leaf: int) -> Formula | None:
-        """A formula with fewer words for the records of a leaf, counted from 0."""
+        """Return a formula with fewer words for the records of a leaf, counted from 0, or None."""
         _, branches = self._ways.tree.leaves[leaf]
         terms = [self._ways.term(claim) for claim in self._ways.claims[leaf]]
         if any(term in (TRUE, FALSE) for term in terms):
-            return None  # it needs no words
+            return None  # constant terms have no words
         truth = np.array([self._answers[f] == answer for f, answer in branches])
         wanted: NDArray[np.bool_] = np.logical_and.reduce(truth)
         kept = list(range(len(terms)))
@@ -91,23 +90,22 @@ class _Shortening:
             if rest and np.array_equal(truth[rest].all(axis=0), wanted):
                 kept = rest
         for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
-            open_to = np.logical_and.reduce(truth[[j for j in kept if j != i]])  # the rest is excluded already
+            open_to = np.logical_and.reduce(truth[[j for j in kept if j != i]])  # other terms exclude the rest
             terms[i], truth[i] = self._without_parts(terms[i], truth[i], open_to, wanted)
-        short = joined(All, [terms[i] for i in kept], self._ways.possible)
+        short = joined(And, [terms[i] for i in kept], self._ways.domains)
         return self._if_shorter(short, leaf, wanted)
 
     def _without_parts(
         self, term: Term, truth: NDArray[np.bool_], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
     ) -> tuple[Term, NDArray[np.bool_]]:
-        """The term without parts that change no answer among the records it must decide, and its answers for all
-        records.
+        """Drop parts of a term, the costliest first, that change nothing for the records `open_to` it.
 
-        The costliest parts are dropped first.
+        Return the term and its truth for all records.
         """
         if np.array_equal(open_to, wanted):
             return term, truth
         while True:
-            tried = [one for one in dict.fromkeys(_shorter(term, self._ways.possible)) if one not in (TRUE, FALSE)]
+            tried = [one for one in dict.fromkeys(_shorter(term, self._ways.domains)) if one not in (TRUE, FALSE)]
             now = cost(term)
             costs = {one: paid for one in tried if (paid := cost(one)) < now}
             tried = sorted(costs, key=costs.__getitem__)[:_MOST_TRIED]
@@ -119,8 +117,9 @@ class _Shortening:
     def _first_alike(
         self, tried: list[Expression], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
     ) -> tuple[int, NDArray[np.bool_]] | None:
-        """The index of the first formula that is true of exactly the wanted records among those it must decide, and its
-        answers for all records. The sample rules out most others quickly.
+        """Find the first formula that is true for exactly the wanted records among those `open_to` it.
+
+        Return its index and its truth for all records. The sample rules out most others quickly.
         """
         sample = self._seen.sample
         likely = ((sample.truth(tried) & open_to[sample.rows]) == wanted[sample.rows]).all(axis=1)
@@ -131,7 +130,7 @@ class _Shortening:
         return None
 
     def _if_shorter(self, short: Term, leaf: int, wanted: NDArray[np.bool_]) -> Formula | None:
-        """The formula with few digits, if it has a fifth fewer words than the whole."""
+        """Return the formula with few digits if it has a fifth fewer words than the whole path, else None."""
         whole, formula = self._ways.whole(leaf), self._ways.written(short)
         if cost(short) >= cost(whole):
             return None
@@ -140,26 +139,26 @@ class _Shortening:
         return Formula(self._fewer_digits(formula, wanted)) if fewer else None
 
     def _fewer_digits(self, formula: Expression, wanted: NDArray[np.bool_]) -> Expression:
-        """The formula with rounded constants, if its answers stay the same."""
+        """Round the constants of a formula as far as its truth stays the same."""
         tried = [rounded(formula, digits) for digits in _DIGITS]
         found = self._first_alike(tried, np.ones_like(wanted), wanted)
         return formula if found is None else tried[found[0]]
 
 
-def _shorter(term: Term, possible: Possible) -> Iterator[Term]:
-    """The term with one part of a list, or one bound of an interval, left out."""
+def _shorter(term: Term, domains: Domains) -> Iterator[Term]:
+    """Yield the term without one part of a list, or without one bound of an interval."""
     match term:
-        case All(parts) | Some(parts):
+        case And(parts) | Or(parts):
             for i, part in enumerate(parts):
-                yield joined(type(term), (*parts[:i], *parts[i + 1 :]), possible)
-                for other in _shorter(part, possible):
-                    yield joined(type(term), (*parts[:i], other, *parts[i + 1 :]), possible)
-        case Sometime(part) | Always(part):
-            yield from (type(term)(other) for other in _shorter(part, possible) if other not in (TRUE, FALSE))
-        case HowOften(part=part, times=times):
-            yield from (HowOften(other, times) for other in _shorter(part, possible) if other not in (TRUE, FALSE))
-        case Says(signal=signal, values=Reals() as values):
-            yield from (Says(signal, other) for other in _fewer_bounds(values))
+                yield joined(type(term), (*parts[:i], *parts[i + 1 :]), domains)
+                for other in _shorter(part, domains):
+                    yield joined(type(term), (*parts[:i], other, *parts[i + 1 :]), domains)
+        case Eventually(part) | Globally(part):
+            yield from (type(term)(other) for other in _shorter(part, domains) if other not in (TRUE, FALSE))
+        case CountIn(part=part, times=times):
+            yield from (CountIn(other, times) for other in _shorter(part, domains) if other not in (TRUE, FALSE))
+        case ValueIn(signal=signal, values=Reals() as values):
+            yield from (ValueIn(signal, other) for other in _fewer_bounds(values))
 
 
 def _fewer_bounds(values: Reals) -> Iterator[Reals]:
@@ -174,32 +173,32 @@ def _fewer_bounds(values: Reals) -> Iterator[Reals]:
         yield Reals((Interval(high=one.high, with_high=one.with_high),), missing)
 
 
-# ---- Headlines: for each leaf the short formula that best tells its records from all others.
+# ---- Headlines: for each leaf the short formula that best separates its records from all others.
 #
-# An exact description of a leaf is often long. Parts of it are also true of all records of the leaf, and of some
-# others; other short formulas about columns of the tree are true of most of them. How well a formula tells a leaf from
-# the rest is the share of the leaf's records it is true of, minus the share of all other records. If that is at least
-# one half, and few words say it, the best such formula is the headline. It is chosen by a sample of the records
+# An exact description of a leaf is often long. Parts of it are also true for all records of the leaf, and for some
+# others; other short formulas about columns of the tree are true for most of them. A formula separates a leaf by the
+# share of the leaf's records for which it is true, minus the share of all other records. If that is at least one half,
+# and the formula takes few words, the best such formula is the headline. It is chosen by a sample of the records
 # (`explain/candidates.py`); the counts that are reported with it are over all records.
 
 WORDS = 15
 APART = 0.5  # least difference between a headline's share of the leaf's records and its share of all others
-_BESIDE = 20.0  # penalty, in percent of all records, for being true of all the sibling's records
+_BESIDE = 20.0  # penalty, in percent of all records, for being true for all records of the sibling
 _UNSURE = 5.0  # penalty, in percent of the records, if the formula does not follow from the leaf's own
 _WORTH = 2.0  # penalty, in percent of the records, for each unit of cost
 _MOST_RANKED = 300  # formulas that are not specific to one leaf
 _MOST_PAIRED = 20  # formulas of one leaf to join in pairs
 _MOST_SAID = 40  # formulas of one leaf whose words are counted
-_MOST_ALIKE = 4  # formulas with equal answers
+_MOST_ALIKE = 4  # formulas with equal truth
 _SAVED = 5  # words by which a sentence, or two on one subject, may be shorter than their parts
-_MOST_LEAVES = 200  # nobody reads a larger tree leaf by leaf
+_MOST_LEAVES = 200  # larger trees are not read leaf by leaf
 
 
 def with_headlines(tree: Tree, panel: Panel) -> Tree:
-    """The tree with a headline and a short description at each leaf that has them.
+    """Add a headline and a short description to each leaf of a tree for which they are found.
 
-    `panel` has the training records. No two headlines are true of the same ones, and those that tell a leaf from its
-    sibling are preferred.
+    `panel` has the training records. No two headlines are true for the same ones, and those that separate a leaf from
+    its sibling are preferred.
     """
     if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
         return tree
@@ -220,7 +219,7 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
 
 
 class _Occurring:
-    """How often what the sentences about leaves depend on occurs."""
+    """Counts of the records in which the conditions of sentences about leaves occur."""
 
     def __init__(self, ways: DecisionPaths, seen: Seen) -> None:
         self._ways, self._seen = ways, seen
@@ -228,7 +227,7 @@ class _Occurring:
         self._true = cache(lambda formula: seen.true(formula)[1])
 
     def of(self, leaf: int, headline: Headline | None, short: Formula | None) -> tuple[Condition, ...]:
-        """The conditions of all sentences about a leaf, counted from 0."""
+        """Return the conditions of all sentences about a leaf, counted from 0."""
         own = (headline.formula.expression if headline is not None else None, short.expression if short else None)
         path = self._ways.claims[leaf]
         sentences = [path, *([claim] for claim in (*path, *own) if claim is not None)]
@@ -237,7 +236,7 @@ class _Occurring:
 
 
 def _told_apart(choice: "_Choice") -> dict[int, Headline]:
-    """The best headline for each leaf, by number; if several leaves want the same, the one it suits best gets it."""
+    """Assign headlines to leaves, by their numbers; a headline that suits several goes to the leaf it suits best."""
     offers = {number: choice.offers(number) for number in range(1, len(choice.ways.tree.leaves) + 1)}
     waiting = [(offer, number) for number in offers if (offer := next(offers[number], None)) is not None]
     found: dict[int, Headline] = {}
@@ -255,32 +254,32 @@ def _told_apart(choice: "_Choice") -> dict[int, Headline]:
 
 
 class _Candidates(NamedTuple):
-    """Formulas, and what is known of them."""
+    """Candidates for headlines, in columns."""
 
     parts: list[tuple[Term, ...]]
-    """For each candidate one term, or two that must both be true."""
+    """One term for each candidate, or two that must both be true."""
     costs: NDArray[np.int64]
     sure: NDArray[np.bool_]
-    """Whether each is true of every possible record of the leaf."""
+    """True for candidates that follow from the path to the leaf."""
     answers: NDArray[np.uint8]
-    """Answers on the sample, as bits."""
+    """Truth on the sample, as bits."""
     true: NDArray[np.float64]
-    """How many records of each leaf they are true of, estimated from the sample."""
+    """Number of records of each leaf for which they are true, estimated from the sample."""
 
     def distinct(self) -> "_Candidates":
-        """The cheapest few of the candidates with equal answers: their words are counted only later."""
+        """Select the cheapest few of the candidates with equal truth: their words are counted only later."""
         alike: dict[bytes, list[int]] = {}
         for i in np.argsort(self.costs, kind="stable").tolist():
             alike.setdefault(self.answers[i].tobytes(), []).append(i)
         return self.at(np.array(sorted(i for places in alike.values() for i in places[:_MOST_ALIKE]), np.int64))
 
     def at(self, places: NDArray[np.int64]) -> "_Candidates":
-        """The candidates at these indices."""
+        """Select candidates by their indices."""
         parts = [self.parts[i] for i in places.tolist()]
         return _Candidates(parts, self.costs[places], self.sure[places], self.answers[places], self.true[places])
 
     def joined(self, other: "_Candidates") -> "_Candidates":
-        """These and others together."""
+        """Append other candidates."""
         return _Candidates(
             [*self.parts, *other.parts],
             np.concatenate((self.costs, other.costs)),
@@ -291,13 +290,13 @@ class _Candidates(NamedTuple):
 
 
 class _Choice:
-    """The possible headlines of each leaf of a tree, by its training records."""
+    """Chooses headlines for the leaves of a tree by its training records."""
 
     def __init__(self, ways: DecisionPaths, seen: Seen) -> None:
         self.ways, self._seen = ways, seen
 
     def offers(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:
-        """Headlines for a leaf, the best first, each with its penalty and its answers."""
+        """Yield headlines for a leaf, the best first, each with its penalty and its packed truth."""
         members = int(self._seen.support[number - 1])
         elsewhere = len(self._seen.records) - members
         if not members or not elsewhere:
@@ -330,7 +329,7 @@ class _Choice:
             yield penalty, answers, headline
 
     def _said_of_nothing(self, formula: Formula, truth: NDArray[np.bool_], number: int) -> int:
-        """How many records of a leaf a formula is true of only because its condition never occurs in them."""
+        """Count the records of a leaf for which a formula is vacuously true, as its condition never occurs in them."""
         conditions = self.ways.tree.conditions(formula.expression)
         if not conditions:
             return 0
@@ -338,7 +337,7 @@ class _Choice:
         return int(np.count_nonzero(truth & ~occurs & (self._seen.clusters == number)))
 
     def _plainest_first(self, places: list[int], every: _Candidates) -> list[int]:
-        """The indices in the same order, but of candidates with equal answers the one with the fewest words first."""
+        """Reorder indices so that of candidates with equal truth, the one with the fewest words comes first."""
         alike: dict[bytes, list[int]] = {}
         for i in places:
             alike.setdefault(every.answers[i].tobytes(), []).append(i)
@@ -355,9 +354,9 @@ class _Choice:
 
     @cached_property
     def _own(self) -> list[dict[Term, int]]:
-        """What follows from the path to each leaf."""
+        """Terms that follow from the path to each leaf, with their costs."""
         ways = self.ways
-        return [implied(ways.whole(leaf), claims, ways.possible) for leaf, claims in enumerate(ways.claims)]
+        return [implied(ways.whole(leaf), claims, ways.domains) for leaf, claims in enumerate(ways.claims)]
 
     @cached_property
     def _own_places(self) -> dict[Term, int]:
@@ -370,19 +369,19 @@ class _Choice:
 
     @cached_property
     def _others(self) -> _Candidates:
-        """Candidates for any leaf: terms and their opposites, and bounds on signals."""
-        sample, possible = self._seen.sample, self.ways.possible
+        """Candidates for any leaf: terms and their negations, and bounds on signals."""
+        sample, domains = self._seen.sample, self.ways.domains
         terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
         truth = sample.truth([self.ways.written(term) for term in terms])
         told: list[Term] = []
         costs: list[int] = []
         answers = []
-        for sides, found in ((terms, truth), ([possible.negated(term) for term in terms], ~truth)):
+        for sides, found in ((terms, truth), ([domains.negated(term) for term in terms], ~truth)):
             kept, places = short(sides), {term: place for place, term in enumerate(sides)}
             told += kept
             costs += kept.values()
             answers.append(found[np.array([places[term] for term in kept], np.int64)])
-        bounds = Bounds(sample, possible)
+        bounds = Bounds(sample, domains)
         for alike, found in chain.from_iterable(map(bounds.of, signals)):
             told += alike
             costs += [cost(term) for term in alike[:1]] * len(alike)
@@ -407,7 +406,7 @@ class _Choice:
         )
 
     def _against(self, candidates: _Candidates, number: int) -> NDArray[np.float64]:
-        """The penalty of formulas as the headline of a leaf."""
+        """Return the penalties of candidates as the headline of a leaf."""
         true, costs, sure = candidates.true, candidates.costs, candidates.sure
         members, beside = self._seen.support[number - 1], self._sibling(number)
         inside = true[:, number - 1]
@@ -420,22 +419,22 @@ class _Choice:
         return found
 
     def _sibling(self, number: int) -> int | None:
-        """The number of the leaf on the other side of the same question, if there is one."""
+        """Return the number of the leaf on the other branch of the same split, or None."""
         ways = {n: way for n, (_, way) in enumerate(self.ways.tree.leaves, 1)}
         return next((n for n in (number - 1, number + 1) if n in ways and are_siblings(ways[n], ways[number])), None)
 
     def _may_be_short(self, parts: tuple[Term, ...]) -> bool:
-        """Whether it may have few words; a sentence on one subject may be shorter than its parts."""
+        """Return True if a candidate may take few words; a sentence on one subject may be shorter than its parts."""
         words = sum(map(self.ways.roughly, parts))
         if words <= WORDS or words > WORDS + _SAVED:
             return words <= WORDS
         return len(parts) == 1 or len(set().union(*map(subjects, parts))) < len(parts)
 
     def _in_few_words(self, parts: tuple[Term, ...], number: int) -> Formula | None:
-        """The formula, if it takes few words and does not repeat a branch on the way to a leaf with other digits."""
+        """Return the formula if it takes few words and does not repeat a branch on the path with other digits."""
         tree = self.ways.tree
-        formula = self.ways.written(joined(All, parts, self.ways.possible))
-        if tree.three_valued:  # what is unknown is not told as a fact
+        formula = self.ways.written(joined(And, parts, self.ways.domains))
+        if tree.three_valued:  # headlines are certain
             formula = self.ways.written(self.ways.term(surely(formula)))
         term = self.ways.term(formula)
         if self.ways.words(term) > WORDS:
@@ -447,11 +446,11 @@ class _Choice:
 
     @cached_property
     def _says(self) -> Callable[[Expression], str]:
-        return cache(self.ways.tree.says)
+        return cache(self.ways.tree.sentence)
 
 
 def _tells(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:
-    """Whether formulas tell a leaf from all others, given how many records of each leaf they are true of."""
+    """Return True for formulas that separate a leaf, given the number of records of each leaf that satisfy them."""
     inside = true[..., number - 1]
     told: NDArray[np.bool_] = inside >= ((true.sum(axis=-1) - inside) / elsewhere + APART) * members
     return told

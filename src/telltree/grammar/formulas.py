@@ -11,7 +11,7 @@ from telltree.grammar.syntax_tree import Draft, Option, Pick, Source, TextPlace
 from telltree.logic import Expression, Type, UserFunction
 from telltree.logic.expression import RandomNumber
 from telltree.panel import Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 
 
 def parse_formula(

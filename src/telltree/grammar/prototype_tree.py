@@ -253,8 +253,7 @@ class PrototypeTree:
         )  # fmt: skip
 
     def along(self, rules: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the places of a derivation, made if need be, and the rule at each; only those for which there is room.
-        """
+        """Return the places of a derivation, made if need be, and the rule at each; only those with room."""
         path = np.empty(len(rules), np.int64)
         if follow(self._tables, self._prototype, rules, self._stack, path, self._room):
             self._forget()

@@ -40,8 +40,7 @@ from telltree.logic.expression import RandomNumber, level_text, name_text
 from telltree.logic.operators import Form, Operator, Quantity, is_word
 from telltree.logic.types import number_text
 from telltree.panel import Column, ColumnType, Panel, Schema, unusable
-from telltree.panel.dates import UNITS
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import UNITS, StepLength
 from telltree.panel.statistics import Statistics
 from telltree.text import alike, counted
 

@@ -116,8 +116,7 @@ class _Fitted:
 def _shares(
     counts: NDArray[np.float64], totals: NDArray[np.float64], pseudo: float, likely: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return shares by counts plus `pseudo` uses that are spread as `likely`; `likely` alone where nothing was counted.
-    """
+    """Return shares by counts plus `pseudo` uses spread as `likely`; where nothing was counted, `likely` alone."""
     found = np.broadcast_to(likely, counts.shape).copy()
     np.divide(counts + pseudo * likely, totals + pseudo, out=found, where=totals > 0)
     return found

@@ -129,7 +129,7 @@ def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expressi
     """Return the formula of a text in the grammar language or in plain English."""
     if isinstance(seed, Expression):
         return seed
-    from telltree.english.read import read  # few searches have seeds, and fewer in English
+    from telltree.english.read_sentence import read  # few searches have seeds, and fewer in English
 
     try:
         return parse_formula(seed, grammar.schema, functions=grammar.functions)
