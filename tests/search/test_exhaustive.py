@@ -414,7 +414,7 @@ def test_conditions_that_leave_no_choice_are_part_of_every_formula():
     assert str(found.best.derivation) in {str(grammar.derive(f"F(on and {other})")) for other in ("off", "x < 1")}
 
 
-@pytest.mark.parametrize("limit", ["MOST_SHAPES", "_MOST_TRIED"])
+@pytest.mark.parametrize("limit", ["MOST_TEMPLATES", "_MOST_TRIED"])
 def test_grammars_of_too_many_shapes_are_refused(limit, monkeypatch):
     grammar = Grammar.parse("A ::= F(V) | G(V)\nV ::= on | off | V and V | not V", SCHEMA)
     panel, _, labels = drawn(0, 10)

@@ -327,7 +327,7 @@ class _InTurn:
         if judge is not None:
             self._stages.append(Again(self._covered, self._elite, judge))
         if sweeping is not None:
-            extending = Extending(grammar, depth, sweeping.texts, sweeping.telling)
+            extending = Extending(grammar, depth, sweeping.fillings, sweeping.telling)
             self._stages.append(Lengthening(extending, self._elite, judge, spending))
         self._breeding = self._breed(task, best)
         self._stages.append(self._breeding)
