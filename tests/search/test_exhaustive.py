@@ -21,7 +21,7 @@ from telltree.logic import user_function
 from telltree.panel import Column, ColumnType, Schema
 from telltree.scale.checkpoint import search_result, search_state
 from telltree.search import Exhaustive, Proof, Scores
-from telltree.search.state import Given
+from telltree.search.state import SavedState
 from telltree.tree import MDL, GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import MDLOf, prepared
@@ -374,7 +374,7 @@ def test_a_search_goes_on_from_any_generation_to_the_same(fitness):
                 whole.runners_up, whole.proof, whole.evaluations,
             )  # fmt: skip
             assert again.ties.names.tolist() == whole.ties.names.tolist()
-    back = search_result(Given(search_state(whole), grammar, 4))
+    back = search_result(SavedState(search_state(whole), grammar, 4))
     assert (back.proof, back.runners_up) == (whole.proof, whole.runners_up)
 
 

@@ -17,7 +17,7 @@ from telltree.grammar.fill_templates import Sweep, fill_slots, swept
 from telltree.grammar.random_streams import FREE
 from telltree.grammar.templates import Counted, Scope, Template, TemplateSet
 from telltree.search.search import Proof, Search, Task, in_words
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, together
 
 # ---- The fitness that a formula must reach to matter: to be among the best, to tie, or to be the best of its size
 
@@ -55,7 +55,7 @@ class AdmissionThreshold:
         """Return the best so far as arrays."""
         return {"by_size": self._by_size.copy(), "fitness": self._fitness.copy(), "answer": self._answer.copy()}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         """Replace the best so far by those of an earlier state."""
         by_size, fitness = given.array("by_size", np.float64, _LARGEST + 1), given.array("fitness", np.float64, None)
         if np.isnan(by_size).any() or len(fitness) > self._k or not (np.diff(fitness) >= 0).all():
@@ -102,10 +102,10 @@ class Exhaustive(Search):
     def needs_budget(self) -> bool:
         return False
 
-    def breeder(self, task: Task) -> "Sweeping":
+    def breeder(self, task: Task) -> "ExhaustiveBreeder":
         objective = task.objective if isinstance(task.objective, BoundingObjective) else None
         found = plan(task.grammar, self._scope, objective is None or not objective.shorter_is_fitter)
-        breeder = Sweeping(task.grammar, found, objective, AdmissionThreshold(self.keep, task.tolerance))
+        breeder = ExhaustiveBreeder(task.grammar, found, objective, AdmissionThreshold(self.keep, task.tolerance))
         if self.evaluations is self.seconds is self.generations is None and breeder.total > MOST_UNASKED:
             raise SettingsError(
                 f"this grammar has {found.formulas[-1]:,} formulas of up to {in_words(self.max_atoms)}, of which "
@@ -185,7 +185,7 @@ class BoundingObjective(Protocol):
         """
 
 
-class Sweeping:
+class ExhaustiveBreeder:
     """The breeder: proposes all formulas of a plan that may matter, by template, those of fewer atoms and terminals
     first.
     """
@@ -320,7 +320,7 @@ class Sweeping:
         own = {"cursor": self._cursor.copy()} | {name: np.array(number) for name, number in numbers.items()}
         return own | together(hope=self._threshold.state())
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         sweep, self._tried, self._covered, self._tried_for_it = (
             given.number(name, np.int64) for name in ("sweep", "tried", "covered", "for_it")
         )
