@@ -345,7 +345,7 @@ def _refuse(name: str, columns: Sequence[Column], place: TextPlace) -> NoReturn:
 
 
 def operators_in(symbols: Definitions) -> set[object]:
-    """Return the operators that are applied to something; a search for each of them would take a dozen times as long."""
+    """Return the operators that are applied; a search for each of them would take a dozen times as long."""
     found: set[object] = set()
     waiting = [option.body for options in symbols.values() for option in options]
     while waiting:

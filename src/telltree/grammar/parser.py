@@ -282,7 +282,7 @@ class _TextParser:
         return self._supply(kind, place)
 
     def _named(self, name: str, place: TextPlace) -> Source | None:
-        """Read a name, or a call without arguments; return None after an opening bracket, which arguments must follow."""
+        """Read a name, or an empty call; return None after an opening bracket, which arguments must follow."""
         match self._kind:
             case "(":
                 self._advance()

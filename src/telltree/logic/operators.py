@@ -531,13 +531,6 @@ def register(operator: Operator) -> None:
     _BY_SPELLING.update(dict.fromkeys(operator.spellings, operator))
 
 
-def withdraw(operator: Operator) -> None:
-    """Take a row out of the table again."""
-    OPERATORS.remove(operator)
-    for spelling in operator.spellings:
-        del _BY_SPELLING[spelling]
-
-
 def operator_named(spelling: str) -> Operator:
     """Return the operator with this spelling; KeyError if there is none."""
     return _BY_SPELLING[spelling]
