@@ -112,7 +112,7 @@ def json_rules(exported: Exported) -> str:
             "english": row.english,
             "short": row.short,
             "headline": row.headline,
-            **row.certainty.values(),
+            **row.certainty.exported(),
             "title": row.title,
             "occurs": row.occurs,
         }
@@ -137,7 +137,7 @@ def csv_table(exported: Exported) -> str:
 
 def _cells(row: RuleRow) -> dict[str, Any]:
     """Return the cells of a line by column; lists are left out."""
-    values = {name: value for name, value in row.certainty.values().items() if not isinstance(value, list)}
+    values = {name: value for name, value in row.certainty.exported().items() if not isinstance(value, list)}
     sure = {name: str(value).lower() if isinstance(value, bool) else value for name, value in values.items()}
     texts = {"formula": row.formula, "english": row.english, "short": row.short, "headline": row.headline}
     return {"category": row.cluster, "label": row.label, **sure, **texts, "title": row.title, "occurs": row.occurs}
