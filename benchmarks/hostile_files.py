@@ -1,5 +1,5 @@
 """The largest files that are read, how long each takes (CPU, warm) and how much memory; and ten thousand mutants of
-each golden model file: only telltree's own errors. Not part of `make backend`: it proves more than it measures.
+each golden model file: only telltree's own errors. Not part of `make bench`: it proves more than it measures.
 
     python benchmarks/hostile_files.py [mutants] [seed]
 

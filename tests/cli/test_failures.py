@@ -91,7 +91,7 @@ def test_closed_streams_are_no_traceback(closed, words, tmp_path):
 
 
 def test_what_is_said_does_not_go_to_stdout_where_stderr_is_closed(capsys, monkeypatch):
-    from telltree.cli.options import say
+    from telltree.cli.output import say
 
     monkeypatch.setattr(sys, "stderr", None)
     say("a remark")

@@ -7,10 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
+from tests.support.effort import examples, few_fast
 from tests.support.naive_evidence import Naive
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
@@ -54,14 +55,14 @@ def assert_as_judged(case, plain, formula):
 
 
 @pytest.mark.usefixtures("evaluator")
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 2**32))
 def test_all_that_a_trace_finds_is_as_a_naive_judge_has_it(seed):
     rng = random.Random(seed)
     assert_as_judged(*drawn(rng))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_some_records_are_traced_as_all_are(seed):
     rng = random.Random(seed)
     case, _, formula = drawn(rng)

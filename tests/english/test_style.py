@@ -18,8 +18,8 @@ from telltree import explain, report
 from telltree.cli import verbs
 from telltree.errors import SettingsError
 from telltree.estimators import GrammarForestClassifier, GrammarTreeClassifier
-from telltree.explain.asked import Asked
 from telltree.explain.categories import missing_columns
+from telltree.explain.common_splits import CommonSplits
 from telltree.explain.notebook import tree_html
 from telltree.models import export
 from telltree.panel import Panel
@@ -45,8 +45,8 @@ def functions_of(*rooms):
 
 
 METHODS = [
-    GrammarTreeClassifier.categories, GrammarTreeClassifier.rules, GrammarForestClassifier.asked, Asked.by,
-    GrammarTreeClassifier.outline, tree_html,
+    GrammarTreeClassifier.categories, GrammarTreeClassifier.rules, GrammarForestClassifier.common_splits,
+    CommonSplits.of, GrammarTreeClassifier.outline, tree_html,
 ]  # fmt: skip
 VERBS = [module.name for module in pkgutil.iter_modules(verbs.__path__) if module.name not in SILENT_VERBS]
 
@@ -102,7 +102,7 @@ def speakers(model, panel, labels, tmp_path):
     yield lambda style: package.ask(panel, "F(speed > 2)", style=style)
     yield lambda style: explain.path_of(tree, panel, 0, style=style)
     yield lambda style: explain.path_step(tree.root.shown, panel, 0, style=style)
-    yield lambda style: Asked.by([tree], style=style)
+    yield lambda style: CommonSplits.of([tree], style=style)
     yield lambda style: report.plot_category(tree, panel, style=style)
     yield lambda style: report.plot_record(tree, panel, 0, style=style)
     yield lambda style: report.plot_collage(tree, panel, style=style)
@@ -152,9 +152,9 @@ def test_trees_ask_in_the_papers_english(model):
     asked = [explain.english(n.shown, tree.schema, tree.missed_by(n), style="paper") for n in tree.nodes]
     assert all(f"{question}?" in explain.outline(tree, style="paper") for question in asked)
     assert explain.outline(tree) == explain.outline(tree, style="plain") != explain.outline(tree, style="paper")
-    assert {row.english for row in Asked.by([tree], style="paper").questions} >= {
+    assert {row.english for row in CommonSplits.of([tree], style="paper").questions} >= {
         explain.english(row.expression, tree.schema, tree.missing or (), style="paper")
-        for row in Asked.by([tree]).questions
+        for row in CommonSplits.of([tree]).questions
     }
 
 

@@ -4,9 +4,10 @@ import random
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples
 from tests.support.programs import telltree
 
 from telltree import Formula, Panel, ask
@@ -266,7 +267,7 @@ FOREIGN = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.sampled_from(SENTENCES),
     st.integers(0, 40),
@@ -282,7 +283,7 @@ def test_a_foreign_word_is_never_dropped(sentence, place, word):
     assert raised.value.place <= len(said) + 1
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.sampled_from(SENTENCES), st.integers(0, 2**32))
 def test_every_suggestion_is_understood(sentence, seed):
     rng = random.Random(seed)

@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 from tests.engine.test_three_valued import has_absolute_count
 from tests.support import oracle, three_valued
 from tests.support.class_trees import class_tree
+from tests.support.effort import few_fast
 from tests.support.oracle_form import judged
 from tests.support.random_trees import PlainFormulas, leaf
 from tests.support.strategies import Case, Column
@@ -96,7 +97,7 @@ def path_of(tree, number):
     return [branch.node for branch in tree.leaves[number - 1][1]]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few_fast(range(8), 2))
 def test_random_categories_are_told_as_the_judge_sees_them(seed):
     rng, told, open_ones = random.Random(seed), 0, 0
     for _ in range(8):

@@ -6,8 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+
+from tests.support.effort import examples
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
 from telltree.errors import DataWarning, SettingsError
@@ -385,7 +387,7 @@ def plain_and_lasting(grammar):
     return plain, {text for text in short if text.startswith("count(")}
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(2, 99), st.integers(2, 4), st.integers(0, 10**6))
 def test_durations_are_left_out_of_few_records_unless_one_tells_more_than_all_plain_sentences(records, classes, seed):
     rng = np.random.default_rng(seed)

@@ -3,11 +3,12 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.grammar.test_errors import WHOLE
 from tests.grammar.test_text import grammars
 from tests.soak.attacks import changed
+from tests.support.effort import examples
 from tests.support.grammar_catalogue import SCHEMA
 
 from telltree.errors import GrammarError
@@ -84,7 +85,7 @@ def test_whatever_else_is_read_is_read_as_lark_reads_it(by_lark):
     assert read > 100
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(grammars())
 def test_a_grammar_is_read_as_lark_reads_it(text):
     for written in (text, str(Grammar.parse(text, SCHEMA))):

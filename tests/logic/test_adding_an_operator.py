@@ -11,7 +11,8 @@ import pytest
 
 from tests.models.test_export_stl import robustness
 from tests.support import oracle
-from tests.support.everywhere import Asked, formulas_with, lacking, records
+from tests.support.effort import share
+from tests.support.operator_checks import Asked, formulas_with, lacking, records
 
 from telltree import Formula, Grammar, Panel
 from telltree.engine import truth_of
@@ -183,7 +184,7 @@ def case():
 def test_a_toy_is_known_to_everyone_and_then_forgotten(toy, case, tmp_path):
     with toy.added() as row:
         assert not lacking()
-        for plain in formulas_with(row, 6):
+        for plain in formulas_with(row, share(6, 2)):
             asked = Asked(plain, case)
             asked.check_text()
             asked.check_engine()

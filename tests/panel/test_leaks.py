@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from tests.support.effort import few_fast
+
 from telltree import GrammarTreeClassifier, Panel, ask, read, scan
 from telltree.cli.app import app
 from telltree.errors import DataError, DataWarning
@@ -95,7 +97,7 @@ def test_row_numbers_and_series_that_only_one_class_has():
     }
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", few_fast(range(20), 5))
 def test_what_was_observed_raises_no_alarm(seed):
     frame, y, lengths = table(seed)
     died = y == "died"

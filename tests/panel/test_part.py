@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.support.effort import examples
 
 from telltree import read
 from telltree.errors import DataError
@@ -65,7 +67,7 @@ def same(one, other):
 
 
 @pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_what_is_read_is_what_was_read(data):
     lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=12))

@@ -12,8 +12,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.support.effort import examples
 
 import telltree
 from telltree import Formula, GrammarTreeClassifier
@@ -259,7 +261,7 @@ def test_views_of_a_scanned_panel(tmp_path):
         assert aligned == read.aligned(telltree.Schema([fewer]))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.integers(0, 2**32),
     st.integers(1, 40),

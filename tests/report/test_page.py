@@ -18,7 +18,8 @@ from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.trace import Tracer
 from telltree.errors import DataError, SettingsError
 from telltree.explain import categorize, path_of
-from telltree.explain.categories import missing_columns, sentence
+from telltree.explain.categories import missing_columns
+from telltree.explain.sentence import sentence
 from telltree.panel import Column, Schema
 from telltree.proportions import wilson
 from telltree.report import report_html, write_report

@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import typer
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples, few_fast
 from tests.support.programs import beside_tests
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, user_function
@@ -122,7 +123,7 @@ def writes(often, monkeypatch):
     return told
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few_fast(CASES, 1))
 def test_a_fit_goes_on_wherever_it_was_killed(case, writes, tmp_path):
     expected = fitted(case)
     fitted(case, tmp_path / "all")
@@ -139,6 +140,7 @@ def test_a_fit_goes_on_wherever_it_was_killed(case, writes, tmp_path):
         assert found(model) == found(expected)
 
 
+@pytest.mark.slow
 def test_a_fit_is_killed_again_and_again(writes, tmp_path):
     path, kills = tmp_path / "checkpoint", 0
     while True:
@@ -302,7 +304,7 @@ def learned(case, path):
     return grow(PANEL, CODED, grammar, tree_settings, TreeRun(checkpoint=checkpoint_store))
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damage_is_one_error(data, kept, tmp_path):
     path, place = tmp_path / "checkpoint", data.draw(st.integers(0, len(kept) - 1))
@@ -349,8 +351,10 @@ def spoilt(array, draw):
     return array[:0] if array.ndim else array
 
 
-@pytest.mark.parametrize("case", ["genetic programming", "grammatical evolution", "random constants, centred"])
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize(
+    "case", few_fast(["genetic programming", "grammatical evolution", "random constants, centred"])
+)
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_forged_arrays_do_no_harm(case, data, often, tmp_path, forgeries):
     path, content = tmp_path / "checkpoint", forgeries[case]
@@ -420,6 +424,7 @@ for last, moment in ((5, "before"), (5, "after"), (10**9, "never")):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are begun and ended otherwise here")
 def test_a_process_that_was_killed_is_followed_by_one_that_ends_the_work(tmp_path):
     command, env = [sys.executable, "-c", SCRIPT, tmp_path / "checkpoint"], {"PYTHONPATH": beside_tests()}

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tests.support import oracle
-from tests.support.everywhere import COLUMNS, formulas_with
+from tests.support.operator_checks import COLUMNS, formulas_with
 from tests.support.strategies import DTYPES, STRANGER, draw_case
 
 from telltree import Formula, Grammar, scan

@@ -6,9 +6,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples
 from tests.support.strategies import Column, panel_of
 
 from telltree import Formula, Grammar
@@ -110,7 +111,7 @@ def grown(panel, labels, backend, fitness, search):
     return learned.tree, searches
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.integers(0, 2**32),
     st.integers(2, 300),

@@ -12,6 +12,7 @@ import pytest
 
 from tests.search.test_exhaustive import GENERIC, GRAMMARS, SCHEMA, A, C, V, all_of, drawn, objective_of, panel_of
 from tests.support.brute_force import derivations, text_of
+from tests.support.effort import few_fast
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, load
 from telltree.errors import SettingsError
@@ -302,7 +303,7 @@ def test_the_model_tells_what_was_proved_and_what_was_sampled(tmp_path):
     assert sentence in (tmp_path / "report.html").read_text()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", few_fast(range(5)))
 def test_the_best_that_answer_differently_are_bred_from(seed):
     rng, elite, met = random.Random(seed), Elite(4, 1), []
     for _ in range(6):

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from tests.support.effort import few_fast
 from tests.support.programs import beside_tests
 from tests.tree.test_paper_example import GRAMMAR as PAPER
 from tests.tree.test_paper_example import PLAIN as SCHEMA
@@ -37,7 +38,7 @@ SEARCHES = {kind.__name__: kind() for kind in KINDS} | {
 MOST_TIES = 1_000
 
 
-@pytest.fixture(params=SEARCHES)
+@pytest.fixture(params=few_fast(SEARCHES, len(KINDS)))  # those with settings of the paper are slow
 def search(request):
     """Every search, with its own settings and with the paper's."""
     return SEARCHES[request.param]
@@ -562,7 +563,7 @@ def test_long_formulas_keep_their_random_constants():
     assert max(population.lengths.max() for population in seen) > 200
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", few_fast(range(5)))
 def test_parents_that_neither_exchange_nor_regrow_anything_are_copied(seed):
     settings = GeneticProgramming(
         population=20, tournament=2, crossover=1e-12, mutation=0, survival="children", unique=False

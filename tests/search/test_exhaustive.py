@@ -7,10 +7,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.brute_force import answers, derivations, gini_size, size, text_of
+from tests.support.effort import examples, few_fast
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, load
 from telltree.engine.population_evaluator import PopulationEvaluator
@@ -135,7 +136,7 @@ def near(values):
     return pytest.approx(list(values), abs=1e-9)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     st.sampled_from(SCOPES), st.none() | st.integers(3, 11), records, st.data(),
 )  # fmt: skip
@@ -266,7 +267,7 @@ def all_of(depth, most):
 
 
 @pytest.mark.parametrize("fitness", [GiniSize(), MDL(), GiniSize(gini="sum")], ids=["gini", "bits", "sum"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_fast(range(4)))
 def test_what_is_given_up_was_not_good_enough(fitness, seed):
     """Bounds leave out formulas, and change nothing of what is found."""
     panel, _, labels = drawn(seed)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.search.test_contract import GRAMMARS, Spy
 from tests.search.test_exhaustive import SCHEMA, drawn, objective_of
+from tests.support.effort import examples
 
 from telltree import Grammar
 from telltree.grammar.derivation import Population
@@ -136,7 +137,7 @@ def test_learning_beats_chance_where_few_formulas_are_good(kind):
     chance=st.lists(st.floats(1e-9, 1.0), min_size=1, max_size=300),
     rate=st.floats(0, 1),
 )
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_a_formula_becomes_as_likely_as_asked_however_long_it_is(chance, rate):
     chance = np.array(chance)
     left = doubt_left(chance, rate)
@@ -195,7 +196,7 @@ def test_without_learning_a_prototype_draws_as_the_grammar_does():
 
 
 @given(name=st.sampled_from(sorted(GRAMMARS)), seed=st.integers(0, 99), most=st.integers(1, 40))
-@settings(deadline=None, max_examples=25)
+@examples(25)
 def test_a_prototype_tree_stays_within_its_bounds(name, seed, most):
     grammar = GRAMMARS[name]
     tree, rng = PrototypeTree(grammar, 8, 0.9, most), np.random.default_rng(seed)

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.search.test_contract import GRAMMARS, RANDOM, Spy, parsed
+from tests.support.effort import examples
 
 from telltree.errors import CheckpointError
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores
@@ -96,7 +97,7 @@ def undisturbed(search, grammar, seed, tolerance):
 @pytest.mark.parametrize(
     "kind", [monte_carlo, evolution, genomes, fitted, prototyped], ids=["mc", "gp", "ge", "ce", "pipe"]
 )
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(
     name=st.sampled_from(sorted(KNOWN)),
     data=st.data(),

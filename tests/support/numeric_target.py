@@ -99,7 +99,7 @@ class NumericTarget:
 
 @dataclass(frozen=True)
 class NumericSummary:
-    """How many records there are, and the sums of their numbers and of the squares, in steps."""
+    """The number of records, and the sums of their numbers and squares, in steps."""
 
     target: NumericTarget
     support: int
@@ -149,7 +149,7 @@ class NumericSummary:
         return NumericSummary(self.target, *sums, parts)
 
     def bits(self, unit):
-        """Of a normal distribution, to a step."""
+        """Bits of a normal distribution, to a step."""
         return 0.5 * self.support * math.log2(1 + 2 * math.pi * math.e * self.variance)
 
     def is_weighted(self, unit):
@@ -229,7 +229,7 @@ class NumericCertainty:
 
 @dataclass(frozen=True)
 class NumericScores:
-    """How far predictions are from the numbers."""
+    """The distance of predictions from the numbers."""
 
     records: int
     error: float
@@ -269,7 +269,7 @@ class NumericLabels:
         return self.target.value(self.steps)
 
     def _columns(self):
-        """What a fitness gets of each record: 1, its number, and the square of that."""
+        """The contribution of each record to a criterion: 1, its number, and the square of that."""
         return np.column_stack([np.ones_like(self.steps), self.steps, self.steps**2])
 
     def groups(self):

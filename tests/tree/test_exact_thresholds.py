@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.scale.test_shards import GRAMMAR, drawn_panel, in_shards
+from tests.support.effort import examples
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, load
 from telltree.engine.formula_evaluator import FormulaEvaluator
@@ -85,7 +86,7 @@ def gaps(saying, records):
 
 @pytest.mark.parametrize("saying", SAYINGS)
 @given(records=records_of, start=values, least=st.integers(1, 3))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_no_other_threshold_is_better_and_of_equals_none_has_a_wider_gap(saying, records, start, least):
     panel, codes = told(records)
     text = saying.format(c=start)
@@ -110,7 +111,7 @@ def test_no_other_threshold_is_better_and_of_equals_none_has_a_wider_gap(saying,
 
 
 @given(records=records_of, first=values, second=values, tolerance=st.sampled_from([0, 5.0]))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_of_several_constants_none_is_better_elsewhere(records, first, second, tolerance):
     panel, codes = told(records)
     text = f"F(x > {first} and b) or G(x < {second})"

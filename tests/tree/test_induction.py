@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
+from tests.support.effort import few_fast
 from tests.support.engines import engine_for
 from tests.support.oracle_form import judged
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
@@ -162,7 +163,7 @@ def test_the_tree_is_that_of_a_plain_exhaustive_induction(panel, plain, labels, 
     assert outline(learned.tree.root) == expected
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_fast(range(4)))
 def test_random_labels_give_the_plain_tree_too(panel, plain, tiny, seed):
     chosen = random.Random(seed).choices("abc", k=len(plain))
     learned = learn(panel, chosen, tiny, max_depth=3)
@@ -416,7 +417,7 @@ def test_records_of_no_weight_do_not_matter_to_the_fitness(panel, labels, tiny):
 # margins
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few_fast(range(12), 2))
 def test_margins_agree_with_the_plain_ones(seed):
     rng = random.Random(seed)
     columns = draw_columns(rng)

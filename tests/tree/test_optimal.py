@@ -4,10 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.brute_force import all_trees, answers, derivations, impurity, size, text_of, told_bits, tree_cost
+from tests.support.effort import examples, few_fast
 from tests.support.strategies import Column, panel_of
 
 from telltree import GrammarTreeClassifier, Panel, load
@@ -47,7 +48,7 @@ def problems(draw):
     return np.array(truth), codes, weights, classes, prices, draw(st.integers(1, 3)), levels
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(), st.booleans())
 def test_no_tree_over_the_pool_costs_less(problem, in_bits):
     assert_optimal(problem, in_bits)
@@ -117,7 +118,7 @@ def priced(records, y):
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_no_tree_of_formulas_of_a_grammar_costs_less(seed):
     """With all formulas of one atom in the pool, by the brute force over formulas and over trees."""
     records, rng = some_records(seed), np.random.default_rng(seed)
@@ -174,7 +175,7 @@ def test_looking_ahead_finds_questions_that_only_tell_together():
     assert found.tree_.optimum is None
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_a_question_is_the_best_with_those_below_it(seed):
     """Of all trees of two levels, the best that begins with the question is the best of all."""
     records, rng = some_records(seed), np.random.default_rng(seed)

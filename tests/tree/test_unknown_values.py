@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from tests.models.test_export_programs import asked, run_module
 from tests.scale.test_shards import in_shards
 from tests.support import three_valued
+from tests.support.effort import few_fast
 from tests.support.oracle_form import judged
 from tests.support.programs import telltree
 from tests.support.strategies import Case, Column
@@ -100,7 +101,7 @@ def by_the_judge(tree, case, weights=None):
     return walked(tree.root, case, everyone, weights, iter(range(1, len(tree.leaves) + 1)))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", few_fast(range(2)))
 def test_every_record_goes_where_the_judge_says(seed):
     case, labels = draw(seed=seed)
     model = grown(case, labels, random_state=seed)

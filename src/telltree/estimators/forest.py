@@ -27,7 +27,7 @@ from telltree.estimators.inputs import (
 from telltree.estimators.parameters import check_forest, check_tree_of_forest, effective_parameters
 from telltree.estimators.scorecard import Scorecard
 from telltree.explain import Style
-from telltree.explain.asked import Asked, joint_schema
+from telltree.explain.common_splits import CommonSplits, joint_schema
 from telltree.grammar import Grammar
 from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import may_be_missing, unchanging, warn_of_leaks
@@ -189,7 +189,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         """Learn a forest. Ctrl-C ends learning early and keeps the trees that are finished.
 
         groups: one for each record; a tree learns from all records of a group or from none, so that related records do
-        not flatter its out-of-bag predictions.
+            not flatter its out-of-bag predictions.
         client: a Dask client, on whose workers the trees grow. The forest is the same.
         """
         check_forest(self.get_params(deep=False))
@@ -219,14 +219,13 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         found: Floats = np.mean([probabilities(tree, panel) for tree in self.trees_], axis=0)
         return found
 
-    def asked(self, *, style: Style = "plain") -> Asked:
-        """Return the questions of the trees and how often they occur; print it, or use its `questions` and
-        `conditions`.
+    def common_splits(self, *, style: Style = "plain") -> CommonSplits:
+        """Return the questions of the trees and how often they occur, for printing and as lists.
 
         `style="paper"` words them in the paper's form.
         """
         check_is_fitted(self)
-        return Asked.by(self.trees_, style=style)
+        return CommonSplits.of(self.trees_, style=style)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted forest to one JSON file that holds no code; `telltree.load(path)` reads it."""
@@ -320,8 +319,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             stop(results)
 
     def _results(self, setup: ForestSetup, client: Any) -> Generator[tuple[int, ForestTree]]:
-        """Yield the trees as they are finished, with their numbers: from this process, from others, or from a
-        cluster."""
+        """Yield the trees with their numbers as they are finished: here, in other processes, or on a cluster."""
         if client is not None:
             with Cluster(client) as cluster:
                 tasks = _tasks(self.n_estimators, cluster.workers)

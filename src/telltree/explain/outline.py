@@ -1,6 +1,6 @@
 """A tree as a whole, in English: its outline, its proof, and remarks about it."""
 
-from telltree.explain.english import Style, check_style, english
+from telltree.english.styles import Style, check_style, english
 from telltree.tree.target import Summary
 from telltree.tree.tree import INDENT, Node, Tree, tree_lines
 

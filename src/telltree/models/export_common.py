@@ -4,9 +4,9 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from telltree.english.styles import Style, check_style
 from telltree.errors import SettingsError
-from telltree.explain.categories import signed
-from telltree.explain.english import Style, check_style
+from telltree.explain.sentence import claims_of
 from telltree.logic import Attribute, Expression, Level, Type, UserFunction
 from telltree.panel import Schema
 from telltree.tree.tree import Branch, Leaf, Tree
@@ -65,7 +65,7 @@ class Chosen(NamedTuple):
     @property
     def formulas(self) -> list[Expression]:
         """The formulas on the path to the leaf, negated on false branches."""
-        return signed(self.branches)
+        return claims_of(self.branches)
 
 
 @dataclass(frozen=True)

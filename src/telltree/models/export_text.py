@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from telltree.explain import RuleRow, rules_table
-from telltree.explain.categories import grouped, occurred_in_training, sentence, signed
+from telltree.explain.category_text import grouped
+from telltree.explain.occurrence import training_occurrences
 from telltree.explain.rules import NOTHING, cells
+from telltree.explain.sentence import claims_of, sentence
 from telltree.logic import Expression, Level
 from telltree.logic.expression import conjunction
 from telltree.logic.operators import AND, Form, Operator
@@ -187,14 +189,14 @@ def _description(row: RuleRow, one: Chosen, exported: Exported) -> str:
 def _common_line(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[str, ...]:
     """Return the line for the conditions of two siblings; `empty` cells precede the formula."""
     above = yes.branches[:-1]
-    values = _plain(conjunction(signed(above))), _plain(_sentence(above, exported))
+    values = _plain(conjunction(claims_of(above))), _plain(_sentence(above, exported))
     return (f"{yes.number} and {no.number}", "both", *[""] * empty, *values, "")
 
 
 def _with_occurrence(text: str, claims: Sequence[Expression], one: Chosen, exported: Exported) -> str:
     """Append to a sentence how often its conditions occur, unless they occur in every record."""
-    occurrence = occurred_in_training(exported.tree)(claims, one.number) if exported.style == "plain" else None
-    return text if occurrence is None else text + occurrence.beside()
+    occurrence = training_occurrences(exported.tree)(claims, one.number) if exported.style == "plain" else None
+    return text if occurrence is None else text + occurrence.note()
 
 
 def _sentence(branches: Sequence[Branch], exported: Exported) -> str:

@@ -5,7 +5,10 @@ from functools import reduce
 from typing import Any
 
 from telltree.explain import Category, rules_table
-from telltree.explain.categories import Occurrence, grouped, missing_columns, sentence, signed
+from telltree.explain.categories import missing_columns
+from telltree.explain.category_text import grouped
+from telltree.explain.occurrence import Occurrence
+from telltree.explain.sentence import claims_of, sentence
 from telltree.logic.expression import conjunction
 from telltree.report.examples import Members, columns_of
 from telltree.report.records import Gallery
@@ -82,8 +85,8 @@ def _mixed(category: Category) -> tuple[int, ...]:
 def _lead(category: Category, *, beside: bool) -> str | None:
     """Return the headline of a card; None if it is another of its sentences, or one with other digits."""
     shown = [category.apart] if beside else [category.english, category.short, category.apart]
-    texts = category.told.without_what_is_shared if beside else category.told
-    headline = texts.without_repeats(*shown).headline
+    texts = category.as_text.without_shared_headline if beside else category.as_text
+    headline = texts.without_repeated_headline(*shown).headline
     return None if headline is None or any(map(texts.is_headline, shown)) else words(headline)
 
 
@@ -93,12 +96,12 @@ def _note(text: str, *categories: Category) -> str | None:
     For the headline, its figures; else the frequency of the sentence's conditions among the members of categories,
     unless they occur in all.
     """
-    if len(categories) == 1 and categories[0].told.is_headline(text):
+    if len(categories) == 1 and categories[0].as_text.is_headline(text):
         return str(categories[0].headline).removeprefix(text)
     found = [category.occurs[text] for category in categories if text in category.occurs]
     if len(found) < len(categories):
         return None
-    return reduce(Occurrence.__add__, found).beside("its" if len(categories) == 1 else "their") or None
+    return reduce(Occurrence.__add__, found).note("its" if len(categories) == 1 else "their") or None
 
 
 def _shared(category: Category, sibling: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
@@ -129,7 +132,7 @@ def _in_all_styles(
     return {
         "english": words(english),
         "paper": words(sentence(branches, subject.schema, missing, style="paper")),
-        "formula": words(conjunction(signed(branches))),
+        "formula": words(conjunction(claims_of(branches))),
     }
 
 
@@ -157,8 +160,7 @@ def _values(sure: Certainty) -> dict[str, Any]:
 
 
 def _gains(subject: Subject) -> dict[int, dict[str, float]]:
-    """Return for each category the decrease of fitness by the branches on its path, by the columns that they
-    mention."""
+    """Return for each category the decrease of fitness on its path, by the columns that branches mention."""
     found: dict[int, dict[str, float]] = {}
     above: dict[int, dict[str, float]] = {-1: {}}
     for spot in spots(subject.tree):

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from telltree.checks import require_whole
 from telltree.errors import DataError, SettingsError
-from telltree.explain import Category, Style, categorize, decisive_steps, shown
+from telltree.explain import Category, Style, categorize, decisive_steps
+from telltree.explain.sentence import shown
 from telltree.panel import ColumnType, Panel, Schema
 from telltree.report.figure_wording import FormulaWording, Wording, formula_wording, size_text
 from telltree.report.style import (

@@ -36,8 +36,7 @@ class Members:
 
 
 def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
-    """Return for each category up to `most` members of each kind, fewer of small ones; a seed always selects the
-    same."""
+    """Return up to `most` members of each kind for each category; the same seed selects the same."""
     names = {name for category in subject.categories for name in columns_of(category)}
     reals = (name for name in names if subject.known.schema[name].type is ColumnType.REAL)
     spreads = {name: _spread(subject.known, name) for name in reals}

@@ -8,10 +8,10 @@ from telltree.checks import require_whole
 from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.english import signal_name
+from telltree.english.styles import check_style
 from telltree.errors import SettingsError
-from telltree.explain import Category, Style, english, sentence, shown
-from telltree.explain.categories import signed
-from telltree.explain.english import check_style
+from telltree.explain import Category, Style, english, sentence
+from telltree.explain.sentence import claims_of, shown
 from telltree.logic import Expression
 from telltree.logic.expression import conjunction, rounded
 from telltree.panel import Panel, Schema
@@ -47,13 +47,13 @@ class FormulaWording(NamedTuple):
 
     def branch(self, branch: Branch) -> str:
         """Return a branch as a formula that is true; negated where the node's formula is false."""
-        return self.formula(signed([branch])[0])
+        return self.formula(claims_of([branch])[0])
 
     def path(self, branches: Sequence[Branch]) -> str:
         """Return all branches of a path, without those that follow from the rest."""
         kept = [self._rounded(branch) for branch in shown(branches)]
         if self.text == "formula":
-            return conjunction(signed(kept))
+            return conjunction(claims_of(kept))
         return with_small_pictures(sentence(kept, self.schema, self.missing, style=self.style, step=self.step))
 
     def _rounded(self, branch: Branch) -> Branch:
@@ -65,9 +65,7 @@ class FormulaWording(NamedTuple):
         return UnsureBranch(replace(branch.node, formula=formula, unknown=unknown), truth)
 
     def caption(self, category: Category) -> str:
-        """Return the caption of a category: in plain English its headline, if it has one, else all branches on its
-        path.
-        """
+        """Return the caption of a category: its headline in plain English, or else all branches on its path."""
         spoken = category.headline if (self.text, self.style) == ("english", "plain") else None
         return self.path(category.branches) if spoken is None else with_small_pictures(spoken)
 

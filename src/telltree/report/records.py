@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.explain.english import count_text
-from telltree.explain.evidence import Evidence, distance_text, why_unknown_at
+from telltree.explain.evidence import Evidence, count_text, distance_text, why_unknown_at
 from telltree.panel import ColumnType, Panel, unusable
 from telltree.report.examples import Members, drawn
 from telltree.report.subject import StepwiseOperand, Subject, moment, number, stepwise_operands, words
@@ -131,8 +130,10 @@ def chosen_records(subject: Subject, members: Sequence[Members], seed: int) -> l
 def records_view(
     subject: Subject, gallery: Gallery, chosen: Sequence[int], mentioned: Sequence[Sequence[str]], *, room: int
 ) -> list[dict[str, Any]]:
-    """Return the chosen records, encoded, as many as fit into `room` bytes; `mentioned` are the columns of each
-    category."""
+    """Return as many chosen records, encoded, as fit into `room` bytes.
+
+    `mentioned` are the columns of each category.
+    """
     paths = paths_of(subject, chosen)
     found: list[dict[str, Any]] = []
     batches = (chosen[first : first + AT_A_TIME] for first in range(0, len(chosen), AT_A_TIME))
@@ -145,8 +146,7 @@ def records_view(
 
 
 def listing(subject: Subject, seed: int) -> dict[str, Any]:
-    """Return all records with their category and label, or a random choice of as many as fit into `MOST_LISTED`
-    bytes."""
+    """Return all records with category and label, or a random choice of as many as fit into `MOST_LISTED` bytes."""
     sizes = [len(json.dumps(words(name))) + 8 for name in subject.panel.ids.tolist()]
     order = np.random.default_rng([seed, 0, 5]).permutation(len(sizes))
     fitting = np.cumsum(np.array(sizes)[order]) <= MOST_LISTED

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from telltree.engine import Answers
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Robustness, categorize
-from telltree.explain.english import compares_counts, counted_conditions, timeless
-from telltree.explain.evidence import Evidence
+from telltree.explain.evidence import Evidence, compares_counts, counted_conditions, timeless
 from telltree.logic import Expression
 from telltree.logic.operators import AND, IMPLIES, NOT, OR
 from telltree.panel import Column, Panel, Schema
@@ -24,9 +23,7 @@ from telltree.tree.tree import Tree
 
 
 def words(value: Any) -> str:
-    """Return a name, class or id as text for a page in UTF-8: halves of surrogate pairs become U+FFFD, controls
-    escapes.
-    """
+    """Return any value as text for a page in UTF-8, with U+FFFD for halves of surrogate pairs, and controls escaped."""
     return visible(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 

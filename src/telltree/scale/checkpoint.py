@@ -119,9 +119,7 @@ class Checkpoint:
                 self.write()
 
     def write(self) -> None:
-        """Write the file now. After a failure, which is warned about once, the file stays as it was and learning goes
-        on.
-        """
+        """Write the file now. A failure is warned about once; the file stays as it was, and learning goes on."""
         with self._lock:
             began = time.monotonic()
             self._lines |= {place: entry_line(place, make()) for place, make in self._made.items()}

@@ -40,8 +40,7 @@ class RoutedTruth(NamedTuple):
 
 
 class RoutedFormulas:
-    """An evaluator of formulas whose unknown answers are resolved for the records of a node, which have these
-    labels."""
+    """An evaluator that resolves unknown answers of formulas for the records of a node, given their labels."""
 
     def __init__(self, formulas: OfFormulas, labels: Labels) -> None:
         self._formulas, self._records = formulas, len(labels)
@@ -157,8 +156,7 @@ class RoutedPopulations:
         return self._engine.distinct(signal)
 
     def marks(self, conditions: Population) -> None:
-        """Return None: conditions that hold at the same steps are not exchangeable if one of them is unknown at
-        some."""
+        """Return None: where conditions may be unknown, those that hold at the same steps are not exchangeable."""
 
     def reach(self, conditions: Population, masks: _Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return self._engine.reach(conditions, masks.masks)
@@ -180,8 +178,7 @@ class RoutedObjective:
 
 
 def _may_be_unknown(template: Expression, may_be_missing: Collection[str]) -> bool:
-    """Return True if a formula with this part may be unknown: a user's function may return missing values of its
-    own."""
+    """Return True if a formula with this part may be unknown; functions may return missing values of their own."""
     functions = any(isinstance(e.head, UserFunction) for e in template.walk())
     return functions or any(name in may_be_missing for name in template.attributes())
 

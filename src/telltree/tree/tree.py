@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from telltree.engine import CompiledFormulas, Formula, truth_of
 from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
-from telltree.logic.operators import AND
 from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import unchanging
 from telltree.panel.input_options import AS_USUAL, ReadArguments
@@ -70,8 +69,7 @@ class Optimum:
     leaves: the number of leaves of the proved tree; a pruned one has fewer.
     compared: the number of splits of a node that were compared to cover all trees.
     left_out: the number of questions of a node that were left out with all trees below them, because they would cost
-    more
-        even if every leaf had one class.
+        more even if every leaf had one class.
     cost: the cost of the tree, leaves and questions together.
     greedy: the cost of the tree that was grown one question at a time.
     told_in: the unit of costs, in words.
@@ -368,8 +366,7 @@ class Tree:
         return np.array(found).T
 
     def unknown(self, panel: Panel) -> NDArray[np.bool_]:
-        """Return True where a record passes a node and its answer there is unknown: records × nodes, as `passes` has
-        them.
+        """Return True where a record passes a node at which its answer is unknown: records × nodes, as in `passes`.
 
         Nothing is unknown where an atom on a missing value is false.
         """
@@ -452,11 +449,17 @@ class Tree:
 
     def sentence(self, *claims: Expression) -> str:
         """Return the plain English for the conjunction of these formulas; "every record" for none."""
-        return self._english(claims, self.missing) if claims else "every record"
+        if not claims:
+            return "every record"
+        from telltree.english.styles import all_of, english  # prediction needs no English
+
+        return english(all_of(claims), self.schema, self.missing, step=self.step)
 
     def question(self, node: Node) -> str:
         """Return the question of a node, in plain English without a question mark."""
-        return self._english([node.shown.expression], self.missed_by(node))
+        from telltree.english.styles import english  # prediction needs no English
+
+        return english(node.shown, self.schema, self.missed_by(node), step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
@@ -468,19 +471,9 @@ class Tree:
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """Return the conditions under which the sentence for these claims applies to a record."""
-        from telltree.english import conditions, term_of  # prediction needs no English
+        from telltree.english.styles import conditions_of  # prediction needs no English
 
-        if not claims:
-            return ()
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        term = term_of(whole, self.missing, static=self.static)
-        return conditions(term, self.schema, step=self.step, missing=self.missing)
-
-    def _english(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
-        from telltree.english import say, term_of  # prediction needs no English
-
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
+        return conditions_of(claims, self.schema, self.missing, self.step)
 
     def __str__(self) -> str:
         def question_lines(node: Node) -> list[str]:

@@ -1,4 +1,4 @@
-"""Everyone who speaks of operators, asked about formulas that have a given one."""
+"""Every consumer of operators, checked with formulas that contain a given one."""
 
 import atexit
 import functools
@@ -35,7 +35,7 @@ MOST_DRAWN = 20_000
 
 
 def lacking():
-    """Who lacks which operator: a line each, with the operator, who must know it, and where."""
+    """Return the missing cells, a line each: the operator, who must know it, and where to add it."""
     for package in ("engine", "english", "explain", "models"):
         home = importlib.import_module(f"{telltree.__name__}.{package}")
         for module in pkgutil.iter_modules(home.__path__):
@@ -76,7 +76,7 @@ def _has(plain, name):
 
 
 def _equals_a_sum_of_shares(plain):
-    """Whether it asks if something equals what is added up of shares such as a sixth: databases round each step of
+    """Return True if a formula compares a sum of fractions such as a sixth for equality: databases round each step of
     a sum, and telltree only its end."""
     return _has(plain, "=") and _has(plain, "gone") and any(_has(plain, name) for name in ("mean", "mean[]", "total"))
 
@@ -98,7 +98,7 @@ def _filled():
 
 
 class Asked:
-    """One formula on some records, for each consumer to be asked about."""
+    """One formula on some records, with a check for each consumer."""
 
     def __init__(self, plain, case):
         self.plain, self.case, self.panel = plain, case, case.panel
@@ -141,7 +141,7 @@ class Asked:
         assert english(self.formula.expression, self.panel.schema, style="paper")
 
     def check_implication(self):
-        """Of two that say the same one stays, and nothing follows from nothing but what is always so."""
+        """Of two equal formulas one is redundant, and nothing follows from nothing but what is always true."""
         assert not all(redundant([(self.formula, True), (self.formula, True)])) or all(self.truth)
         assert redundant([(self.formula, True)]) == [False] or all(self.truth)
 
@@ -166,7 +166,7 @@ class Asked:
         self._exported("stl")
 
     def _exported(self, target):
-        """What is exported; None if that is refused, clearly."""
+        """Return the export; None if it is refused with a clear message."""
         try:
             return export_model(self.tree, target)
         except SettingsError as error:

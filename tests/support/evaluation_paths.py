@@ -1,4 +1,4 @@
-"""The ways in which telltree comes to an answer, each taken on its own: whatever a formula says, they must agree.
+"""All paths by which telltree evaluates a formula, each called by itself. They must agree.
 
 The library chooses a way by how much there is to do, so a small case would otherwise try only one of them. Memory can
 be filled with garbage, since fresh memory is mostly zero and hides what was never written.
@@ -38,7 +38,7 @@ _MAKERS = (
     (robustness.RobustnessRegisters, "of"),
     (trace.TraceMemory, "empty"),
 )
-"""Where compiled code and traces get memory to work in."""
+"""Functions from which compiled code and traces get their working memory."""
 
 
 def _fill(array):

@@ -1,16 +1,16 @@
-"""How well a model does, for verbs that report it: options, the records to judge by, and class weights."""
+"""Evaluation of a model, for verbs that report it: options, and the records to judge by."""
 
 import dataclasses
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from telltree.cli.inputs import read_labelled, read_sources
-from telltree.cli.options import USAGE, DataOptions, fail, say
+from telltree.cli.options import DataOptions
+from telltree.cli.output import USAGE, fail, say
 from telltree.cli.progress import bar
 from telltree.defaults import FOLDS
 from telltree.errors import DataError, SettingsError
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class JudgeOptions:
-    """Which records to judge the tree by, and whether to choose its size by cross-validation."""
+class EvaluationOptions:
+    """Records to judge the tree by, and the cross-validation that chooses its size."""
 
     test: Annotated[
         list[str] | None,
@@ -60,20 +60,20 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class Records:
-    """What to learn from, and what to judge by: folds of the same records, a test set, or nothing."""
+    """Records to learn from, and to judge by: folds of the same records, a test set, or none."""
 
     panel: "Panel"
     labels: Any
     groups: Any
     test: "tuple[Panel, Any] | None"
     folds: int | None
-    """In how many folds the tree is judged; None if it is not, or by the test set."""
+    """Number of folds that judge the tree; None if the test set does, or nothing."""
     cv: int | None
-    """In how many folds its size is chosen."""
+    """Number of folds that choose its size."""
 
 
-def read_records(sources: list[str], data: DataOptions, judge: JudgeOptions, seed: int) -> Records:
-    """Read all that is needed, so that errors show before the long work."""
+def read_records(sources: list[str], data: DataOptions, judge: EvaluationOptions, seed: int) -> Records:
+    """Read everything before the long work, so that errors show first."""
     panel, labels, groups = _grouped(sources, data, judge.groups)
     test = read_judged(judge.test, data, panel.schema) if judge.test else None
     cv = None if judge.cv is None else _folds(labels, groups, judge.cv, seed)
@@ -82,17 +82,17 @@ def read_records(sources: list[str], data: DataOptions, judge: JudgeOptions, see
 
 
 def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple[Panel, Any]":
-    """Labelled records for a model with this schema."""
+    """Read labelled records for a model with this schema."""
     panel, labels = read_sources(sources, data, like)
     if labels is None:
         raise DataError("there are no labels to judge by: name their column with --label, or their table with --labels")
     return panel, labels
 
 
-def judged(
+def judgement_of(
     model: "GrammarTreeClassifier", records: Records, seed: int, *, client: Any = None, max_memory: str | None = None
 ) -> "Judgement | None":
-    """How well the model does on unseen records; None if that was not requested."""
+    """Judge the model on records that it has not seen; None if that was not requested."""
     from telltree.estimators.judgement import judge_by_folds, judge_on
 
     if records.test is not None:
@@ -107,74 +107,8 @@ def judged(
         )  # fmt: skip
 
 
-def class_weights(given: list[str] | None) -> dict[str, float] | str | None:
-    """The value of --class-weight, by the text of each class; SettingsError if it cannot be read."""
-    if not given:
-        return None
-    if "balanced" in given:
-        if len(set(given)) > 1:
-            raise SettingsError("--class-weight balanced gives every class its weight: give no others")
-        return "balanced"
-    return _by_class(given, _WEIGHT)
-
-
-def least_recalls(given: list[str] | None) -> dict[str, float] | None:
-    """The value of --min-recall, by the text of each class; SettingsError if it cannot be read."""
-    return _by_class(given, _RECALL) if given else None
-
-
-def of_classes(found: dict[str, float] | Any, labels: Any, option: str = "--class-weight") -> Any:
-    """What an option says of classes, by class; SettingsError if there is no such class."""
-    if not isinstance(found, dict):
-        return found
-    from telltree.panel.schema import listed
-
-    classes = {str(label): label for label in sorted(set(labels.tolist()))}
-    unknown = [label for label in found if label not in classes]
-    if unknown:
-        raise SettingsError(f"{option}: there is no class {unknown[0]!r}; there are {listed(classes, 10)}")
-    return {classes[label]: number for label, number in found.items()}
-
-
-class _Number(NamedTuple):
-    """What an option gives to a class."""
-
-    option: str
-    name: str
-    expected: str
-    most: float
-
-
-_WEIGHT = _Number("--class-weight", "weight", "balanced, or a class and its weight such as bad=4", math.inf)
-_RECALL = _Number("--min-recall", "recall", "a class and a share such as bad=.95", 1.0)
-
-
-def _by_class(given: list[str], of: _Number) -> dict[str, float]:
-    """The number that each CLASS=NUMBER gives to a class."""
-    found: dict[str, float] = {}
-    for text in given:
-        label, equals, number = text.rpartition("=")
-        if not equals:
-            raise SettingsError(f"{of.option} must be {of.expected}, got {text!r}")
-        if label in found:
-            raise SettingsError(f"{of.option} gives two {of.name}s to {label!r}; give one")
-        found[label] = _read(label, number, of)
-    return found
-
-
-def _read(label: str, number: str, of: _Number) -> float:
-    try:
-        found = float(number)
-    except ValueError:
-        found = math.nan
-    if not (0 <= found <= of.most and found < math.inf):
-        bounds = "of at least 0" if of.most == math.inf else f"between 0 and {of.most:g}"
-        raise SettingsError(f"{of.option}: the {of.name} of {label!r} must be a number {bounds}, got {number!r}")
-    return found
-
-
 def _grouped(sources: list[str], data: DataOptions, groups: str | None) -> "tuple[Panel, Any, Any]":
-    """The panel without the column of groups, the labels, and the group of each record."""
+    """Return the panel without the column of groups, the labels, and the group of each record."""
     if groups is None:
         return *read_labelled(sources, data), None
     for name, role in ((data.id, "--id"), (data.time, "--time"), (data.label, "--label")):
@@ -187,7 +121,7 @@ def _grouped(sources: list[str], data: DataOptions, groups: str | None) -> "tupl
 
 
 def _one_each(panel: "Panel", name: str) -> Any:
-    """The value of each record; DataError if a record has none, or several."""
+    """Return the value of each record; DataError if a record has none, or several."""
     import numpy as np
 
     from telltree.panel.schema import listed
@@ -203,17 +137,17 @@ def _one_each(panel: "Panel", name: str) -> Any:
     return firsts
 
 
-def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None:
-    """The folds to judge by; None, with a remark, if there can be none and they were not requested."""
+def _folds(labels: Any, groups: Any, requested: int | None, seed: int) -> int | None:
+    """Return the number of folds; None, with a remark, if none was requested and the records do not allow any."""
     import numpy as np
 
     from telltree.estimators.cross_validation import stratified_folds
 
-    number = asked or FOLDS
+    number = requested or FOLDS
     try:
         stratified_folds(np.unique(labels, return_inverse=True)[1], groups, number, seed)
     except SettingsError as error:
-        if asked is not None:
+        if requested is not None:
             raise
         say(f"not cross-validated: {error}")
         return None
@@ -222,7 +156,7 @@ def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None
 
 @contextmanager
 def _folding() -> "Iterator[Callable[[int, int], None] | None]":
-    """The `progress` function for a cross-validation, which shows a bar."""
+    """Yield the `progress` function for a cross-validation, which shows a bar."""
     with bar() as progress:
         if progress is None:
             yield None
