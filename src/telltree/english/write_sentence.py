@@ -319,14 +319,14 @@ class SentenceWriter:
         given = tuple(all_of([scope, condition]) for condition in always.conditions) or (scope,)
         return replace(opening + always, conditions=given)
 
-    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
+    def _scope(self, parts: Sequence[Term], candidates: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
         """Find the first term about a position; return its words before a sentence, the term, and the other parts."""
         if self.signals.quote_all:
             return None
-        for i, term in enumerate(said_of):
-            words = (
-                self._clauses.positions.scope(term) if isinstance(term, ValueIn) and is_about_position(term) else None
-            )
+        for i, term in enumerate(candidates):
+            if not isinstance(term, ValueIn) or not is_about_position(term):
+                continue
+            words = self._clauses.positions.scope(term)
             if words is not None:
                 return weighed(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
