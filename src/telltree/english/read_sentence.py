@@ -32,6 +32,7 @@ from telltree.english.write_time import Steps
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Schema
+from telltree.panel.how_read import StepLength
 
 _EXACT = Domains()
 _SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
@@ -48,7 +49,7 @@ def read(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Expression:
@@ -68,7 +69,7 @@ def read_sentence(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
     suggest: bool = True,
@@ -101,7 +102,7 @@ class _Reading:
 
     schema: Schema
     functions: tuple[UserFunction, ...]
-    step: tuple[float | None, str] | None
+    step: StepLength | None
     sentences: tuple[tuple[str, Expression], ...]
     missing: Container[str] | None
 
@@ -142,7 +143,7 @@ def read_term(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Term:

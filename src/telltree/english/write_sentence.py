@@ -47,11 +47,10 @@ from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, UserFunction
 from telltree.logic.operators import CHANGE, FALL, LATEST, RISE, Operator
 from telltree.panel import Schema
+from telltree.panel.how_read import StepLength
 
 
-def say(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
-) -> str:
+def say(term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None) -> str:
     """Write a term in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
 
     `step` is the length of a step and its unit, if steps have one: (1.0, "s"). `missing` names the columns that may
@@ -62,19 +61,19 @@ def say(
 
 
 def word_count(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> int:
     """Count the words that `say` needs for a term, without trying to read them back, which may add quotes."""
     parts = list(_expressions(term))
-    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
+    functions = _functions(parts)
     called = SentenceWriter(schema, functions, step, missing).signals.own_words(parts)
     writer = SentenceWriter(schema, functions, step, missing, called=called)
     return len(writer.text(_with_lengths(term, step, missing)).text.split())
 
 
-def signal_name(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
+def signal_name(signal: Expression, schema: Schema, *, step: StepLength | None = None) -> str:
     """Write a signal with its unit: "the mean of x over the whole record (ft)"."""
-    functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
+    functions = _functions(signal.walk())
     signals = SentenceWriter(schema, functions, step).signals
     unit, noun = signals.unit(signal), signals.noun(signal)
     name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # no article outside sentences
@@ -82,7 +81,7 @@ def signal_name(signal: Expression, schema: Schema, *, step: tuple[float | None,
 
 
 def conditions(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[Expression, ...]:
     """Return the formulas without which the text of `say` is vacuous: for "whenever A, B", that A at some point.
 
@@ -96,14 +95,14 @@ def conditions(
 
 
 def quotations(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
     """Return the phrases in the text of `say` that are a grammar's or a function's, with their meanings, for `read`."""
     return text_with_quotations(term, schema, step=step, missing=missing)[1]
 
 
 def text_with_quotations(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[str, tuple[tuple[str, Expression], ...]]:
     """Return the text of `say` and its `quotations`.
 
@@ -114,10 +113,10 @@ def text_with_quotations(
 
 
 def _text(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None, missing: Container[str] | None
+    term: Term, schema: Schema, *, step: StepLength | None, missing: Container[str] | None
 ) -> tuple[WeighedText, tuple[tuple[str, Expression], ...]]:
     parts = list(_expressions(term))
-    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
+    functions = _functions(parts)
     term = _with_lengths(term, step, missing)
     writer = SentenceWriter(schema, functions, step, missing)
     if isinstance(term, Opaque) and term.holds and has_own_phrase(term.expression):
@@ -159,7 +158,7 @@ def _may_be_vacuous(term: Term) -> bool:
     return False
 
 
-def _with_lengths(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
+def _with_lengths(term: Term, step: StepLength | None, missing: Container[str] | None) -> Term:
     """Restrict a term to possible values, and replace terms about clocks alone by lengths of records."""
     domains = Domains(missing)
     return in_lengths(restricted(term, domains), Steps.of(step), domains)
@@ -172,7 +171,7 @@ def _reads_as(
     *,
     schema: Schema,
     functions: tuple[UserFunction, ...],
-    step: tuple[float | None, str] | None,
+    step: StepLength | None,
     domains: Domains,
 ) -> bool | None:
     """Return True if a text is read as this term; None if it cannot be read."""
@@ -181,6 +180,10 @@ def _reads_as(
     except SpeechError:
         return None
     return same(found, term, domains)
+
+
+def _functions(parts: Iterable[Expression]) -> tuple[UserFunction, ...]:
+    return tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
 
 
 def _expressions(term: Term) -> Iterable[Expression]:
@@ -221,7 +224,7 @@ class SentenceWriter:
         self,
         schema: Schema,
         functions: Sequence[UserFunction] = (),
-        step: tuple[float | None, str] | None = None,
+        step: StepLength | None = None,
         missing: Container[str] | None = None,
         *,
         quote_all: bool = False,
