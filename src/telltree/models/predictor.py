@@ -9,6 +9,7 @@ from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar.formulas import expression_of
+from telltree.grammar.grammar import Grammar
 from telltree.grammar.parser import parse_expression
 from telltree.logic import UserFunction
 from telltree.models.document import Branch, ColumnEntry, CommonEntry, Document, FunctionEntry, HowReadEntry, LeafEntry
