@@ -23,7 +23,7 @@ from telltree.english.operator_phrases import PHRASES, Phrase
 from telltree.errors import GrammarError, OperatorError
 from telltree.explain import decisive_steps, english
 from telltree.logic import OPERATORS, Type
-from telltree.logic.meaning import Joins, Makes, MicroOp
+from telltree.logic.meaning import Infinities, Joins, Makes, MicroOp
 from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register, withdraw
 from telltree.logic.types import fits
 from telltree.models.export import export_model
@@ -155,7 +155,7 @@ def smooth_judged(n, x):
 SMOOTH = Toy(
     Operator(
         "smooth", "smooth", ("smooth",), Form.CALL, 1, signal_of, "a real vector", r"\mathrm{smooth}",
-        "mean of {0} and what it was before", Makes(keeps_unit=True, subtracts=True),
+        "mean of {0} and what it was before", Makes(keeps_unit=True, infinities=Infinities.CANCEL),
     ),
     (
         (SIGNALS, smoothed),
