@@ -102,9 +102,7 @@ FOR_MAINTAINERS = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "decisions
 
 @pytest.mark.parametrize("path", FOR_MAINTAINERS, ids=name_of)
 def test_documents_for_maintainers_name_files_that_exist(path):
-    named = re.findall(
-        r"`((?:[\w-]+/)*[\w.-]+\.(?:py|toml|lark|md|txt)|(?:[\w-]+/)+)`", path.read_text(encoding="utf-8")
-    )
+    named = re.findall(r"`((?:[\w-]+/)*[\w.-]+\.(?:py|toml|md|txt)|(?:[\w-]+/)+)`", path.read_text(encoding="utf-8"))
     places = (ROOT / "src" / "telltree", ROOT)
     assert not [file for file in named if not any((place / file).exists() for place in places)]
 

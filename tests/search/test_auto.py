@@ -35,7 +35,7 @@ class Watched:
         self.marks, self.floors, self.shorter_is_fitter = inner.marks, inner.floors, True
 
     def __call__(self, population, wanted):
-        self.asked += [population.derivation(int(i), self._grammar) for i in wanted]
+        self.asked += [self._grammar.derivation(population, int(i)) for i in wanted]
         return self._inner(population, wanted)
 
 

@@ -177,7 +177,7 @@ def assert_proved(scope, longest, given_records, labels, tolerance):
         (length, pytest.approx(fitness, abs=1e-9)) for length, fitness in pruning_path(usable)
     ]
     for i in range(len(found.ties.lengths)):
-        tie = found.ties.derivation(i, grammar)
+        tie = grammar.derivation(found.ties, i)
         alone = objective_of(panel, labels, grammar)(found.ties, np.array([i])).fitness[0]
         assert alone <= best + tolerance + 1e-9, tie
 

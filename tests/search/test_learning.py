@@ -11,7 +11,7 @@ from tests.support.effort import examples
 
 from telltree import Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import NO_ROW, Lanes, Levels, draw
+from telltree.grammar.draw import NO_ROW, Lanes, Levels, deepest, draw
 from telltree.grammar.prototype_tree import PrototypeTree
 from telltree.grammar.random_streams import own_shares
 from telltree.search import CrossEntropy, GeneticProgramming, MonteCarlo, Pipe, Scores
@@ -28,7 +28,7 @@ def by_text(grammar, fitness):
     """An objective that looks at the text of a formula alone; equal texts answer alike."""
 
     def objective(population, wanted):
-        texts = [str(population.derivation(int(i), grammar)) for i in wanted]
+        texts = [str(grammar.derivation(population, int(i))) for i in wanted]
         return Scores(np.array(list(map(fitness, texts)), float), population.names[wanted])
 
     return objective
@@ -168,7 +168,7 @@ def shares_of(grammar, rules, lengths):
 
 def test_levels_are_drawn_as_they_are_weighed():
     grammar = Grammar.parse("A ::= F(V) @3 | G(V)\nV ::= on @2 | off | x < [0.5, 1]", SCHEMA)
-    levels, rng = Levels(grammar, 6), np.random.default_rng(0)
+    levels, rng = Levels(grammar.tables, deepest(grammar.tables, 6), grammar.width(6)), np.random.default_rng(0)
     shares = rng.random((levels.number, len(grammar.rules)))
     levels.weigh(shares)
     width = grammar.width(6)
@@ -232,7 +232,7 @@ def test_learning_goes_on_from_the_formulas_of_the_user(kind):
 
 
 def test_shares_are_those_of_the_grammar():
-    shares = own_shares(TRAP)
+    shares = own_shares(TRAP.rules, TRAP.tables)
     by_symbol = np.bincount(TRAP.tables.rule["symbol"][:-1], shares)
     np.testing.assert_allclose(by_symbol, 1)
     on, off = (next(s for s, r in zip(shares, TRAP.rules, strict=True) if str(r.template) == t) for t in ("on", "off"))

@@ -258,7 +258,7 @@ class Signals:
         """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
         if signal not in self.spreads:
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
-                deviation = Statistics(self._pieces(signal)).spread()
+                deviation = Statistics(self._pieces(signal)).standard_deviation()
             self.spreads[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
         return self.spreads[signal]
 
@@ -289,7 +289,7 @@ class Signals:
         if self.panel.on_disk:
             self._kept.clear()
             self._held = 0
-        self.panel.rest()
+        self.panel.unload()
 
     def misses(self, signal: Expression) -> bool:
         """Whether any value of the signal may be missing."""
@@ -427,7 +427,7 @@ def _weight(signal: Floats) -> int:
 def _copied(values: Floats, rows: Any) -> Floats:
     """Some values from disk; what they took of it is not needed any more."""
     found = np.array(values[rows])
-    disk_arrays.rest()
+    disk_arrays.unload()
     return found
 
 

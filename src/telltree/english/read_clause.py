@@ -4,15 +4,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from telltree.english.conversion import expression_of
+from telltree.english.conversion import expression_of, is_boolean
 from telltree.english.cursor import Cursor
 from telltree.english.operator_phrases import EXTREMES
-from telltree.english.read_signal import SignalReader, attribute, is_truth
+from telltree.english.read_signal import SignalReader
 from telltree.english.read_time import CountReader, PositionReader
 from telltree.english.terms import Opaque, OrderIn, ValueIn
 from telltree.english.tokens import ALONE, BOUNDS, number_words
-from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
-from telltree.english.vocabulary import STAYING, Fact, Noun, Scale
+from telltree.english.values import ORDERS, Interval, Names, Orders, Reals, Truths, Values
+from telltree.english.vocabulary import STAYING, Fact, Noun, Scale, attribute
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Number, Type, operator_named
 from telltree.logic.operators import (
@@ -39,12 +39,6 @@ _CHANGING = {
     "it never changes from true to false that": FALL,
 }
 Simple: TypeAlias = ValueIn | OrderIn | Opaque
-_ORDERS = {
-    "<": Orders(True, False, False, False), "<=": Orders(True, True, False, False),
-    ">": Orders(False, False, True, False), ">=": Orders(False, True, True, False),
-    "=": Orders(False, True, False, False), "!=": Orders(True, False, True, False),
-}  # fmt: skip
-
 _PREDICATES = {
     Type.REAL_VECTOR: (*BOUNDS, "missing", "known", "other than", "exactly", "between", "from", "within", "beyond"),
     Type.CATEGORICAL_VECTOR: ("missing", "known", "not", "neither"),
@@ -93,11 +87,11 @@ class ClauseReader:
                 return ReadClause(ValueIn(attribute(column), Truths(true, not true, False)), adverb, verbless)
             case list():
                 return ReadClause(self._scale(entry))
-            case Expression() if is_truth(entry):
+            case Expression() if is_boolean(entry):
                 return ReadClause(Opaque(entry, True))
         self._cursor.at = start
         subject = self._signals.noun()
-        if is_truth(subject) and not isinstance(subject.head, Attribute):
+        if is_boolean(subject) and not isinstance(subject.head, Attribute):
             return ReadClause(_own(subject))
         return self._about(subject, lone)
 
@@ -470,7 +464,7 @@ class ClauseReader:
         other = self._signals.noun()
         if other.type is not subject.type:
             self._cursor.fail(f"something like {str(subject)!r} to compare it with; {str(other)!r} is a {other.type}")
-        return compares(subject, other, _ORDERS[relation])
+        return compares(subject, other, ORDERS[relation])
 
     def _earlier(self, subject: Expression) -> Expression | None:
         """Read the change of the subject since an earlier value of it; None if that does not come next."""

@@ -8,7 +8,7 @@ from telltree.english.cursor import Cursor
 from telltree.english.normal_form import restricted
 from telltree.english.paraphrase import paraphrased, respelled, with_suggestion
 from telltree.english.read_clause import ClauseReader, ReadClause
-from telltree.english.read_signal import SignalReader, attribute
+from telltree.english.read_signal import SignalReader
 from telltree.english.read_time import CountReader, PositionReader
 from telltree.english.terms import (
     FALSE,
@@ -23,9 +23,11 @@ from telltree.english.terms import (
     OrderIn,
     Term,
     ValueIn,
+    all_of,
+    one_of,
 )
 from telltree.english.tokens import TokenKind, tokens_of
-from telltree.english.vocabulary import Vocabulary, static_columns, vocabulary
+from telltree.english.vocabulary import Vocabulary, attribute, static_columns, vocabulary
 from telltree.english.write_time import Steps
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
@@ -197,9 +199,7 @@ class _Reader:
             if each and joint == "or":
                 cursor.fail("'and' between what is so at some point each")
             parts.append(Eventually(self._moment()) if each else self._sentence())
-        if len(parts) == 1:
-            return parts[0]
-        return Or(tuple(parts)) if joint == "or" else And(tuple(parts))
+        return one_of(parts) if joint == "or" else all_of(parts)
 
     def _between_sentences(self, joint: str | None) -> str | None:
         """Skip the separator of two sentences, and return its "and" or "or"; `joint` is that of earlier ones."""
@@ -239,7 +239,7 @@ class _Reader:
         if isinstance(part, ReadClause) and times is not None:
             return CountIn(part.literal, times)
         further = self._clauses.of_same_subject(part) if isinstance(part, ReadClause) else []
-        return _joined([self._finished(one, False) for one in (part, *further)])
+        return all_of([self._finished(one, False) for one in (part, *further)])
 
     def _rules(self, then: Term) -> Term:
         """Read "whenever" after a conclusion, and further rules about the same signal."""
@@ -255,17 +255,17 @@ class _Reader:
             then = further
             if not cursor.sees("whenever"):
                 cursor.expect("whenever")
-        return _joined(list(rules))
+        return all_of(list(rules))
 
     def _scoped(self, scope: ValueIn) -> Term:
         """Read a sentence after its position in the record."""
         cursor = self._cursor
         if cursor.take("at some point"):
             cursor.take(",")
-            return Eventually(_joined([scope, self._moment()]))
+            return Eventually(all_of([scope, self._moment()]))
         times = self._counts.take()
         if times is not None:
-            return CountIn(_joined([scope, self._moment()]), times)
+            return CountIn(all_of([scope, self._moment()]), times)
         if cursor.sees(*_ALWAYS):
             found = self._always(True)
         else:
@@ -274,7 +274,7 @@ class _Reader:
                 cursor.fail("'at some point', 'always' or 'never' in a sentence about a part of the record")
             found = self._never_while(part)
         if isinstance(found, Eventually):
-            return Eventually(_joined([scope, found.part]))
+            return Eventually(all_of([scope, found.part]))
         assert isinstance(found, Globally)
         return Globally(Or((_EXACT.negated(scope), found.part)))
 
@@ -296,7 +296,7 @@ class _Reader:
             elif cursor.take(", and then or later"):
                 cursor.take(",")
                 parts.append(Eventually(self._moment()))
-            return _joined(parts)
+            return all_of(parts)
 
     def _sees_away(self) -> bool:
         """Return True if ", and" comes next, and then parts about other steps."""
@@ -335,7 +335,7 @@ class _Reader:
             return part
         if part.verbless and not self._terse:
             self._cursor.fail("'is' before what something is")
-        timeless = isinstance(part.literal, ValueIn | OrderIn) and self._domains.lasts(part.literal)
+        timeless = isinstance(part.literal, ValueIn | OrderIn) and self._domains.is_static(part.literal)
         if timeless and not nested and not part.adverb:
             return Eventually(part.literal)
         if part.adverb and nested:
@@ -477,7 +477,7 @@ class _Reader:
         """Read what a clause with "never" excludes: "x is never above 3 while A"."""
         if part.adverb != "never" or part.verbless:
             return _with_adverb(part)
-        return Globally(_EXACT.negated(_joined(self._while(part.literal))))
+        return Globally(_EXACT.negated(all_of(self._while(part.literal))))
 
     def _given(self, lone: bool) -> Term:
         """Read the condition of "whenever": an item, or a choice, which needs no "either" because a comma ends it."""
@@ -500,7 +500,7 @@ class _Reader:
             return self._at_once(first)
         if isinstance(first, ReadClause):
             first = _with_adverb(first)
-        return _joined(self._while(first) if is_open else [first])
+        return all_of(self._while(first) if is_open else [first])
 
     def _at_once(self, first: ReadClause) -> Term:
         cursor, clauses = self._cursor, [first]
@@ -526,7 +526,3 @@ def _with_adverb(clause: ReadClause) -> Term:
         case "ever":
             return Eventually(clause.literal)
     return clause.literal
-
-
-def _joined(parts: list[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else And(tuple(parts))

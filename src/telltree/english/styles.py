@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Literal, Protocol, get_args
 
 from telltree.english.normal_form import term_of
-from telltree.english.terms import has_own_words
+from telltree.english.terms import has_own_phrase
 from telltree.english.vocabulary import static_columns
 from telltree.english.write_sentence import conditions, say
 from telltree.english.write_signal import filled
@@ -116,7 +116,7 @@ class _PaperEnglish:
 
     def text(self, e: Expression, unit: str | None = None) -> str:
         """Return an expression without brackets around it; `unit` is for a constant."""
-        if has_own_words(e):
+        if has_own_phrase(e):
             return self._own_words(e)
         match e.head:
             case Attribute(name=name):
@@ -152,7 +152,7 @@ class _PaperEnglish:
         return text if isinstance(e.head, Number | Level) else f"[{text}]"
 
     def _negation(self, e: Expression) -> str:
-        if not has_own_words(e):
+        if not has_own_phrase(e):
             if e.head in COMPARISONS:
                 return self._negated_comparison(e)
             if e.head in _NEGATED:

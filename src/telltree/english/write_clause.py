@@ -7,7 +7,17 @@ from functools import reduce
 
 from telltree.english.conversion import direct_term
 from telltree.english.operator_phrases import EXTREMES, is_rise
-from telltree.english.terms import Domains, Opaque, OrderIn, Term, ValueIn, has_own_words, how_many, of_clock, of_length
+from telltree.english.terms import (
+    Domains,
+    Opaque,
+    OrderIn,
+    Term,
+    ValueIn,
+    allowed_counts,
+    has_own_phrase,
+    is_about_length,
+    is_about_position,
+)
 from telltree.english.tokens import (
     ALONE,
     OR_AT_THE_START,
@@ -57,7 +67,7 @@ def amounts(values: Reals, unit: str) -> list[str]:
 
 def _between(interval: Interval, unit: str) -> str:
     low, high = number_words(interval.low), number_words(interval.high) + unit
-    match _bounded(interval):
+    match interval.bounded_below, interval.bounded_above:
         case (False, False):
             return "known"
         case (False, True):
@@ -82,7 +92,7 @@ def distance(values: Reals, unit: str) -> str | None:
     if len(values.intervals) != 1:
         return None
     (i,) = values.intervals
-    match _bounded(i):
+    match i.bounded_below, i.bounded_above:
         case (True, False) if i.low > 0:
             return f"{'at least' if i.with_low else 'more than'} {number_words(i.low)}{unit} above"
         case (False, True) if i.high < 0:
@@ -92,7 +102,7 @@ def distance(values: Reals, unit: str) -> str | None:
 
 def rise(intervals: tuple[Interval, ...], unit: str) -> str | None:
     """Write the amount of a rise, "by more than 3"; None unless the intervals are one lower bound of at least 0."""
-    if len(intervals) != 1 or _bounded(intervals[0]) != (True, False):
+    if len(intervals) != 1 or not intervals[0].bounded_below or intervals[0].bounded_above:
         return None
     edge, with_edge = intervals[0].low, intervals[0].with_low
     if edge == 0 and not with_edge:
@@ -102,18 +112,14 @@ def rise(intervals: tuple[Interval, ...], unit: str) -> str | None:
     return f"by {'at least' if with_edge else 'more than'} {number_words(edge)}{unit}"
 
 
-def _bounded(i: Interval) -> tuple[bool, bool]:
-    return i.low > -math.inf or not i.with_low, i.high < math.inf or not i.with_high
-
-
 def only_above(i: Interval) -> float | None:
     """Return the constant c if the interval is everything above c."""
-    return i.low if _bounded(i) == (True, False) and not i.with_low else None
+    return i.low if i.bounded_below and not i.bounded_above and not i.with_low else None
 
 
 def only_below(i: Interval) -> float | None:
     """Return the constant c if the interval is everything below c."""
-    return i.high if _bounded(i) == (False, True) and not i.with_high else None
+    return i.high if i.bounded_above and not i.bounded_below and not i.with_high else None
 
 
 def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], float] | None:
@@ -126,7 +132,7 @@ def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], floa
             if low == -high and with_low == with_high and 0 < high < math.inf:
                 return (True, with_low), high
         case (Interval(high=low, with_high=with_low), Interval(low=high, with_low=with_high)):
-            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
+            free = intervals[0].bounded_below or intervals[1].bounded_above
             if low == -high and with_low == with_high and 0 < high < math.inf and not free:
                 return (False, with_low), high
     return None
@@ -135,7 +141,7 @@ def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], floa
 def _point_left_out(intervals: tuple[Interval, ...]) -> float | None:
     match intervals:
         case (Interval(high=low), Interval(low=high)):
-            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
+            free = intervals[0].bounded_below or intervals[1].bounded_above
             return low if low == high and not free else None
     return None
 
@@ -257,7 +263,7 @@ class ClauseWriter:
             return self._is(signal, predicates, closed, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
         if self._speaks_of_time(literal):
-            words = self.positions.has if of_length(literal) else self.positions.passed
+            words = self.positions.has if is_about_length(literal) else self.positions.passed
             return Wording(Clause("", "", words(literal, closed)), joined=True)
         return (
             self._in_particular(signal, values)
@@ -267,7 +273,7 @@ class ClauseWriter:
 
     def _in_particular(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a clause that only this kind of signal has; None if it has none for these values."""
-        if has_own_words(signal):
+        if has_own_phrase(signal):
             return None
         if signal.head is DIFFERENCE:
             return self._moved(signal, values) or self._apart(signal, values)
@@ -294,7 +300,7 @@ class ClauseWriter:
         return PositionWriter(self.signals.steps)
 
     def _speaks_of_time(self, literal: ValueIn) -> bool:
-        return (of_clock(literal) or of_length(literal)) and not self.signals.quote_all
+        return (is_about_position(literal) or is_about_length(literal)) and not self.signals.quote_all
 
     def _changed(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a change as a comparison with the earlier value, or near the start with the first value."""
@@ -333,7 +339,7 @@ class ClauseWriter:
         if not values.intervals:
             return None
         value, event = signal.args
-        inside = replace(values, missing=values.missing and self.domains.misses(value))
+        inside = replace(values, missing=values.missing and self.domains.may_be_missing(value))
         clause = self.wording(ValueIn(value, inside), closed=True)
         if_any = " if there is one," * values.missing
         words = f"at the last step so far at which {self.signals.write_condition(event)},{if_any} {clause}"
@@ -371,9 +377,8 @@ class ClauseWriter:
 
     def _is(self, signal: Expression, predicates: list[str], closed: bool, negations: int = 0) -> Wording:
         clause = Clause(self.signals.noun(signal), "is", self._one_of(predicates, closed))
-        negations += predicates[0].startswith("other than") + (
-            signal.head is CHANGE
-        )  # that it never is more reads better
+        negations += predicates[0].startswith("other than")
+        negations += signal.head is CHANGE  # "the change is never above 3" reads better
         return Wording(clause, negations, joined=len(predicates) > 1)
 
     def _one_of(self, predicates: list[str], closed: bool) -> str:
@@ -451,7 +456,7 @@ class ClauseWriter:
     def _own(self, literal: Opaque, of_record: bool) -> Wording:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
-            counted = how_many(literal)
+            counted = allowed_counts(literal)
             if counted is not None and not self.signals.quote_all:
                 return self._stretches(
                     *counted, preferred=next(a.head.value for a in e.args if isinstance(a.head, Number))
@@ -643,7 +648,7 @@ def listed(parts: Sequence[WeighedText], joint: str) -> WeighedText:
         return last
     text = reduce(lambda one, other: one.mark(",") + other, first)
     closed, bare = last.text.startswith(("either ", "both ", "all of ", "it is ")), QUOTED.sub("", last.text)
-    if joint == "and":  # a comma might seem to end the sentence, and nothing else could be meant
+    if joint == "and":  # a comma might seem to end the sentence, and the list is clear without it
         bare = bare.replace(OR_AT_THE_START, "")
     apart = any(map(is_list, first)) or " while " in bare or (" or " in bare and not closed)
     later = last.text.startswith(("then or later", "from then on"))

@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from telltree.english.conversion import direct_term, expression_of, literal_of
+from telltree.english.conversion import direct_term, expression_of, is_boolean, literal_of
 from telltree.english.normal_form import restricted, same
 from telltree.english.read_sentence import read_term
-from telltree.english.read_signal import attribute, is_truth
 from telltree.english.record_length import in_lengths
 from telltree.english.terms import (
     TRUE,
@@ -23,12 +22,14 @@ from telltree.english.terms import (
     OrderIn,
     Term,
     ValueIn,
-    has_own_words,
-    of_clock,
+    all_of,
+    has_own_phrase,
+    is_about_position,
+    one_of,
 )
 from telltree.english.tokens import OR_AT_THE_START, QUOTED, stands_bare
 from telltree.english.values import Truths
-from telltree.english.vocabulary import is_clause, static_columns, vocabulary
+from telltree.english.vocabulary import attribute, is_clause, static_columns, vocabulary
 from telltree.english.write_clause import (
     ClauseWriter,
     WeighedText,
@@ -76,7 +77,7 @@ def signal_name(signal: Expression, schema: Schema, *, step: tuple[float | None,
     functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
     signals = SentenceWriter(schema, functions, step).signals
     unit, noun = signals.unit(signal), signals.noun(signal)
-    name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # a name, not in a sentence
+    name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # no article outside sentences
     return f"{name} ({unit})" if unit else name
 
 
@@ -119,13 +120,13 @@ def _text(
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = _wordable(term, step, missing)
     writer = SentenceWriter(schema, functions, step, missing)
-    if isinstance(term, Opaque) and term.holds and has_own_words(term.expression):
+    if isinstance(term, Opaque) and term.holds and has_own_phrase(term.expression):
         words = writer.signals.words(term.expression)
         return weighed(words), ((words, term.expression),)
     called = writer.signals.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
     read = partial(_is_read_as, schema=schema, functions=functions, step=step, domains=writer.domains)
-    may_be_missing = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
+    may_be_missing = {words for words, e in meant.items() if is_boolean(e) and read(words, literal_of(e), ()) is False}
     for explicit, quote_all in ((True, True),) if may_be_missing else ((False, False), (True, False), (True, True)):
         writer = SentenceWriter(schema, functions, step, missing, quote_all=quote_all, explicit=explicit, called=called)
         sentences = writer.signals.sentences
@@ -140,7 +141,7 @@ def _text(
         if e is None or inside in meant:
             may = quote_all and inside not in may_be_missing
         else:  # a rule's own words, and not a formula or a function's
-            may = has_own_words(e) and writer.signals.words(e) == inside and read(bare, term, others) is not False
+            may = has_own_phrase(e) and writer.signals.words(e) == inside and read(bare, term, others) is not False
         if may and stands_bare(inside) and read(bare, term, sentences.items()):
             found = replace(found, text=bare)
     return found, tuple(sentences.items())
@@ -232,14 +233,14 @@ class SentenceWriter:
         words = vocabulary(schema, tuple(functions), called)
         self.signals = SignalWriter(words, quote_all, self._operand, steps=self._steps, explicit=explicit)
         self._clauses = ClauseWriter(self.signals, explicit, self.domains)
-        self._wary = explicit
+        self._explicit = explicit
         self._known: dict[tuple[Term, bool, bool], WeighedText] = {}
 
     def text(self, term: Term) -> WeighedText:
         """Write a whole text about a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
-            return all_true(gathered(sentences if self._wary else with_shared_subjects(sentences)))
+            return all_true(gathered(sentences if self._explicit else with_shared_subjects(sentences)))
         if isinstance(term, Or) and len(term.parts) > 1:
             apart = one_true([self._sentence(part) for part in term.parts])
             return min(self._sentence(term), apart, key=_simpler)
@@ -269,7 +270,9 @@ class SentenceWriter:
             case Eventually(Globally(part)):
                 return weighed("at the last step,") + self._moment(part)
             case Eventually(part):
-                about = self._clauses.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._wary else None
+                about = (
+                    self._clauses.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._explicit else None
+                )
                 opening = weighed("at some point").mark("," * self._elsewhere(part))
                 return replace(opening + self._moment(part), about=about)
             case Globally(part):
@@ -284,7 +287,7 @@ class SentenceWriter:
     def _often(self, term: CountIn) -> WeighedText:
         """Write a count, after its clause if that takes fewer words, else before it."""
         part, behind = term.part, self._steps.behind(term.times)
-        if isinstance(part, ValueIn) and behind is not None and not self._wary:
+        if isinstance(part, ValueIn) and behind is not None and not self._explicit:
             wording = self._clauses.wording(part)
             if not wording.joined and not wording.negations and not self._elsewhere(part):
                 return self._literal(part, closed=False) + behind
@@ -309,11 +312,11 @@ class SentenceWriter:
         opening, scope, rest = found
         match term:
             case CountIn(times=times):
-                return opening + self._times(CountIn(_all(rest), times)) + self._moment(_all(rest))
+                return opening + self._times(CountIn(all_of(rest), times)) + self._moment(all_of(rest))
             case Eventually():
-                return opening + "at some point" + self._moment(_all(rest))
-        always = self._always(_some(rest), True)
-        given = tuple(_all([scope, condition]) for condition in always.conditions) or (scope,)
+                return opening + "at some point" + self._moment(all_of(rest))
+        always = self._always(one_of(rest), True)
+        given = tuple(all_of([scope, condition]) for condition in always.conditions) or (scope,)
         return replace(opening + always, conditions=given)
 
     def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
@@ -321,7 +324,9 @@ class SentenceWriter:
         if self.signals.quote_all:
             return None
         for i, term in enumerate(said_of):
-            words = self._clauses.positions.scope(term) if isinstance(term, ValueIn) and of_clock(term) else None
+            words = (
+                self._clauses.positions.scope(term) if isinstance(term, ValueIn) and is_about_position(term) else None
+            )
             if words is not None:
                 return weighed(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
@@ -382,7 +387,7 @@ class SentenceWriter:
         """Return True if a term is about whole records only, such as static columns, so that it needs no adverb."""
         if isinstance(term, And | Or) and term.parts:
             return all(map(self._is_timeless, term.parts))
-        return isinstance(term, ValueIn | OrderIn) and self.domains.lasts(term)
+        return isinstance(term, ValueIn | OrderIn) and self.domains.is_static(term)
 
     def _literal(self, term: ValueIn | OrderIn | Opaque, closed: bool, of_record: bool = False) -> WeighedText:
         wording = self._clauses.wording(term, closed, of_record=of_record)
@@ -394,14 +399,14 @@ class SentenceWriter:
         if merged is not None:
             return merged
         parts = [
-            self._literal(part, closed=self._wary) if isinstance(part, ValueIn) else item(part, nested, False)
+            self._literal(part, closed=self._explicit) if isinstance(part, ValueIn) else item(part, nested, False)
             for part in self._in_order(term.parts)
         ]
         return weighed("either", _NESTED_LIST) + listed(parts, "or")
 
     def _alike(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
         """Write one clause about several columns: "both x and y are below 5"; None if more than the column differs."""
-        if self._wary or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
+        if self._explicit or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
             return None
         wordings = [self._clauses.wording(part) for part in parts if isinstance(part, ValueIn) and self._named(part)]
         predicates = {wording.clause.predicate for wording in wordings if wording.mergeable}
@@ -496,7 +501,7 @@ class SentenceWriter:
 
     def _never_while(self, term: Term) -> WeighedText | None:
         """Write that parts are never true at once, with "never" in the first: "x is never above 3 while A"."""
-        if self._wary or not isinstance(term, And) or any(map(self._looks_away, term.parts)):
+        if self._explicit or not isinstance(term, And) or any(map(self._looks_away, term.parts)):
             return None
         here, *others = self._in_order(term.parts)
         adverb = self._adverb("never", here, lone=True) if isinstance(here, ValueIn | OrderIn | Opaque) else None
@@ -536,17 +541,17 @@ class SentenceWriter:
                 merged = self._alike([first, *rest], "and")
                 text = weighed("whenever", more) + (merged or alone(first, True, lone))
                 if rest and merged is None:
-                    text = _before_while(text) + weighed("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
-                whole = text.mark(",") + self._then(_some(then), is_open, lone)
+                    text = _before_while(text) + weighed("while", _NESTED_LIST) + self.item(all_of(rest), True, lone)
+                whole = text.mark(",") + self._then(one_of(then), is_open, lone)
                 simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
                 about = self._clauses.wording(then[0]) if simple and isinstance(then[0], ValueIn) else None
-                conditions = (_all([first, *rest]), *whole.conditions)
+                conditions = (all_of([first, *rest]), *whole.conditions)
                 yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
 
     def _given(self, term: Term, nested: bool, lone: bool) -> WeighedText:
         """Write the condition of "whenever", where a choice of literals needs no "either"."""
         whole = self._whole(term, nested, lone)
-        if self._wary or not isinstance(term, Or) or not all(isinstance(p, ValueIn | OrderIn) for p in term.parts):
+        if self._explicit or not isinstance(term, Or) or not all(isinstance(p, ValueIn | OrderIn) for p in term.parts):
             return whole
         parts = [self.item(part, nested, False).text for part in self._in_order(term.parts)]
         marked = any(_MARKED.search(part) for part in parts)
@@ -572,9 +577,9 @@ class SentenceWriter:
         """Return True if the wording of a literal begins by moving to other steps: "at the next step …"."""
         match term:
             case Opaque(expression=Expression(head=Operator() as head) as e):
-                return head.looks and head not in (RISE, FALL) and not has_own_words(e)
+                return head.looks and head not in (RISE, FALL) and not has_own_phrase(e)
             case ValueIn(signal=signal):
-                return signal.head is LATEST and not has_own_words(signal) and not self.signals.quote_all
+                return signal.head is LATEST and not has_own_phrase(signal) and not self.signals.quote_all
         return False
 
     def _in_order(self, parts: Iterable[Term]) -> list[Term]:
@@ -582,7 +587,7 @@ class SentenceWriter:
         weights = {ValueIn: 0, OrderIn: 0, Opaque: 2, CountIn: 2, And: 3, Or: 3, Eventually: 5, Globally: 6}
 
         def weight(part: Term) -> int:
-            changes = isinstance(part, ValueIn) and part.signal.head is CHANGE and not has_own_words(part.signal)
+            changes = isinstance(part, ValueIn) and part.signal.head is CHANGE and not has_own_phrase(part.signal)
             return 4 if self._elsewhere(part) else 1 if changes else weights[type(part)]
 
         return sorted(parts, key=weight)
@@ -601,7 +606,7 @@ def _at_one_point(term: Or) -> Term | None:
     if len(points) < 2:
         return None
     inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Or) else (point.part,))]
-    return _some([Eventually(Or(tuple(inside))), *(part for part in term.parts if part not in points)])
+    return one_of([Eventually(Or(tuple(inside))), *(part for part in term.parts if part not in points)])
 
 
 def _simpler(candidate: WeighedText) -> tuple[int, bool]:
@@ -616,11 +621,3 @@ def _looks_on(term: Term) -> bool:
 def _before_while(text: WeighedText) -> WeighedText:
     """Add a comma if a following "while" might seem to belong to the last item."""
     return text.mark(",") if ", or " in text.text or text.text.endswith(OR_AT_THE_START) else text
-
-
-def _all(parts: Sequence[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-
-def _some(parts: Sequence[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else Or(tuple(parts))

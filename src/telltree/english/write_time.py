@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from telltree.english.terms import Eventually, Globally, Term, ValueIn, of_clock
+from telltree.english.terms import Eventually, Globally, Term, ValueIn, is_about_position
 from telltree.english.tokens import bare_or_quoted, number_words
 from telltree.english.values import Interval, Reals
 from telltree.errors import SettingsError
@@ -276,7 +276,7 @@ class PositionWriter:
                 one_sided = i.bounded_above and not i.bounded_below
             case _:
                 return None
-        if not (one_sided and of_clock(literal) and literal.signal.head is ELAPSED):
+        if not (one_sided and is_about_position(literal) and literal.signal.head is ELAPSED):
             return None
         words = self._words([i])
         return f"the record lasts {words.measured(words.ranged(i))}"

@@ -67,6 +67,11 @@ class Reads(NamedTuple):
     time: str | None
     """The key of a record's times, if it has them."""
 
+    @property
+    def period(self) -> float | None:
+        """The length of a step; None if steps differ."""
+        return 1.0 if self.step is None else self.step[0]
+
 
 def python_module(exported: Exported, time: str | None = None) -> str:
     """Write a module with `predict(record)` and `find_category(record)`; for one category, with `belongs(record)`.
@@ -79,41 +84,31 @@ def python_module(exported: Exported, time: str | None = None) -> str:
         signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
         formulas = [formula.expression for formula, _ in chosen.branches]
         end = _ALONE.format(number=chosen.number, label=ascii(chosen.label), truth=" and ".join(signs) or "True")
-        head = _head(exported, "`belongs(record)` tells whether it is of the category.") + _clock(formulas, reads)
-        return head + _runtime() + _functions(formulas, reads) + end
-    formulas = [node.formula.expression for node in exported.tree.nodes]
-    branches: list[str] = []
-    start = _walk(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
-    labels = [chosen.label for chosen in exported.categories]
-    end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start, noun=_noun(exported))
-    use = f"`predict(record)` gives its {_noun(exported)}, and `find_category(record)` its category."
-    head = _head(exported, use) + _clock(formulas, reads)
+        use = "`belongs(record)` tells whether it is of the category."
+    else:
+        formulas = [node.formula.expression for node in exported.tree.nodes]
+        branches: list[str] = []
+        start = _append_branches(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
+        labels, noun = ascii([chosen.label for chosen in exported.categories]), exported.tree.target.words.label
+        end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=labels, start=start, noun=noun)
+        use = f"`predict(record)` gives its {noun}, and `find_category(record)` its category."
+    head = _HEAD.format(use=f"{use}\n{exported.demand}".rstrip()) + _times_comment(formulas, reads)
     return head + _runtime() + _functions(formulas, reads) + end
 
 
-def _noun(exported: Exported) -> str:
-    """Return the noun for predictions."""
-    return exported.tree.target.words.label
-
-
-def _head(exported: Exported, use: str) -> str:
-    return _HEAD.format(use=f"{use}\n{exported.demand}".rstrip())
-
-
-def _clock(formulas: Iterable[Expression], reads: Reads) -> str:
+def _times_comment(formulas: Iterable[Expression], reads: Reads) -> str:
     """Return a comment on the times that records must have if formulas need them; "" if none does."""
-    uneven = reads.step is not None and reads.step[0] is None
-    needed = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
+    needed = reads.period is None and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
     return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if needed else ""
 
 
-def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
+def _append_branches(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
     """Append the branches of a subtree in preorder; return the index of its root."""
     if isinstance(node, Leaf):
         return -next(clusters)
     place = len(branches)
     branches.append("")
-    true, false = _walk(node.true, branches, clusters), _walk(node.false, branches, clusters)
+    true, false = _append_branches(node.true, branches, clusters), _append_branches(node.false, branches, clusters)
     branches[place] = f"(formula_{place}, {true}, {false})"
     return place
 
@@ -146,7 +141,7 @@ def code(e: Expression, reads: Reads) -> str:
     """Return code for the values of an expression, one per step; for a constant, its value."""
     match e.head:
         case Attribute(name=name, type=kind):
-            return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
+            return f"{_READS[kind]}(record, {name!a}{_declared_levels_argument(name, reads)})"
         case Number(value=value):
             return ascii(value) if math.isfinite(value) else f"float({str(value)!r})"
         case Level(name=name):
@@ -170,7 +165,7 @@ def _missing_operand(e: Expression, reads: Reads) -> str:
     return code(e, reads)
 
 
-def _own_names(name: str, reads: Reads) -> str:
+def _declared_levels_argument(name: str, reads: Reads) -> str:
     """Return an argument with the declared levels that no naming rule gives, such as NA, or 1.0 for 1."""
     levels = reads.schema[name].levels
     others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
@@ -229,22 +224,19 @@ def _missing(e: Expression, reads: Reads) -> str:
 
 
 def _elapsed(e: Expression, reads: Reads) -> str:
-    period = 1.0 if reads.step is None else reads.step[0]
-    if period is not None:
-        return f"counted(record, {period!a})"
+    if reads.period is not None:
+        return f"counted(record, {reads.period!a})"
     return f"timed(record, {_times(e, reads)!a})"
 
 
 def _gone(e: Expression, reads: Reads) -> str:
     """Return code for the share of the record that has passed, by steps if all have the same length."""
-    even = reads.step is None or reads.step[0] is not None
-    return "gone(counted(record, 1.0))" if even else f"gone({_elapsed(e, reads)})"
+    return f"gone({_elapsed(e, reads)})" if reads.period is None else "gone(counted(record, 1.0))"
 
 
 def _left(e: Expression, reads: Reads) -> str:
-    period = 1.0 if reads.step is None else reads.step[0]
-    if period is not None:
-        return f"counted(record, {period!a})[::-1]"
+    if reads.period is not None:
+        return f"counted(record, {reads.period!a})[::-1]"
     return f"left(record, {_times(e, reads)!a})"
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
-from telltree.grammar.grammar import expression_of
-from telltree.grammar.parser import parse_expression, quick_formula
-from telltree.grammar.syntax_tree import Source
+from telltree.grammar.formulas import expression_of
+from telltree.grammar.parser import parse_expression
 from telltree.logic import UserFunction
 from telltree.models.document import Branch, ColumnEntry, CommonEntry, Document, FunctionEntry, HowReadEntry, LeafEntry
 from telltree.models.parse_document import read_file, read_tree
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
 
 DAMAGED = "this model file is damaged"
 DEEPEST = 200
-"""The most branches from root to leaf; trees are walked recursively, and learnt ones are less than half as deep."""
-MOST_UNLIKE = 20_000
-"""The most characters of formulas that need Lark, since telltree would spell them otherwise."""
+"""The most branches from root to leaf; trees are walked recursively, and learned ones are less than half as deep."""
 
 
 def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
@@ -99,7 +96,6 @@ class FormulaReader:
         self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
         self._schema = schema if grammar is None else grammar.schema
         self._known: dict[tuple[str, bool], Formula] = {}
-        self._unlike = 0
 
     def read(self, text: str, spoken: bool) -> Formula:
         """Parse a formula; its columns must be those of the training data."""
@@ -111,7 +107,7 @@ class FormulaReader:
         try:
             # headlines may mention columns that the grammar does not
             schema = self._schema if spoken else self._training
-            formula = Formula(expression_of(self._source(text), schema, functions=self._functions))
+            formula = Formula(expression_of(parse_expression(text), schema, functions=self._functions))
             if spoken and self._grammar is not None:
                 formula = Formula(self._grammar.derive(formula.expression).expression)
         except GrammarError as error:
@@ -121,19 +117,6 @@ class FormulaReader:
             if column is None or column.type is not self._schema.get(name, column).type:
                 raise ModelFormatError(f"{DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
         return formula
-
-    def _source(self, text: str) -> Source:
-        """Parse text by the fast parser, or within a limit by Lark."""
-        source = quick_formula(text)
-        if source is not None:
-            return source
-        self._unlike += len(text)
-        if self._unlike > MOST_UNLIKE:
-            raise GrammarError(
-                f"with those before it, {self._unlike:,} characters are in formulas that telltree would write "
-                f"otherwise, and at most {MOST_UNLIKE:,} are read"
-            )
-        return parse_expression(text)
 
 
 def question_of(entry: Branch, formulas: FormulaReader, *, spoken: bool = True) -> tuple[Formula, Unknown | None]:

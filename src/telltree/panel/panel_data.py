@@ -11,22 +11,33 @@ import numpy.typing as npt
 from telltree.errors import DataError, warn
 from telltree.panel.column_names import WIDE_REMEDY, likely_wide, phrases_and_units, split_name
 from telltree.panel.dates import UNITS, Dates
-from telltree.panel.disk_arrays import by_records, on_disk, pieces, rest
+from telltree.panel.disk_arrays import by_records, on_disk, pieces, unload
 from telltree.panel.grouping import (
     Grouping,
     Times,
-    absent_rows,
     by_id,
     common_step,
     given_ids,
     in_order,
+    missing_rows,
     read_times,
     require_distinct,
 )
 from telltree.panel.input_options import WAYS, FileState, Options, Origin, Roles, Use
 from telltree.panel.names_and_missing import says_missing
 from telltree.panel.schema import Column, ColumnType, Schema, listed
-from telltree.panel.store import UNSEEN, Array, Index, Real, Store, align_codes, frozen, is_missing, steps_within
+from telltree.panel.store import (
+    UNSEEN,
+    Array,
+    Index,
+    Real,
+    Store,
+    align_codes,
+    first_rows,
+    frozen,
+    is_missing,
+    steps_within,
+)
 from telltree.panel.type_inference import Encoded, Values, encode, is_zero_one, object_array
 from telltree.text import clip, counted
 
@@ -108,7 +119,7 @@ def labels_of(values: Values, name: str, grouping: Grouping, *, gaps: bool = Fal
 
     With `gaps`, the label of a record is None if it is missing in all its rows.
     """
-    absent = grouping.arranged(absent_rows(values))
+    absent = grouping.arranged(missing_rows(values))
     without = np.logical_and.reduceat(absent, grouping.starts()) if gaps else np.zeros(len(grouping.ids), np.bool_)
     absent = absent & ~np.repeat(without, grouping.lengths)
     if absent.any() or (gaps and without.all()):
@@ -242,7 +253,7 @@ def assemble(source: InputColumns, grouping: Grouping, options: Options) -> Pane
         columns.append(column if column.static is is_static else dataclasses.replace(column, static=is_static))
         if encoded.gaps or wanted_type(name, fields) is None:
             doubts.setdefault(_doubt(encoded), []).append(name)
-        rest()
+        unload()
     data = PanelData(
         Schema(columns),
         Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
@@ -325,7 +336,7 @@ def _is_static(array: Array, grouping: Grouping) -> bool:
     for some in (FIRST, len(lengths)):
         few = lengths[:some]
         rows = array[: int(few.sum())]
-        firsts = rows[np.cumsum(few) - few]
+        firsts = rows[first_rows(few)]
         if varying(rows, firsts, few).any():
             return False
     absent = is_missing(firsts)

@@ -27,11 +27,10 @@ from telltree.errors import CheckpointError, GrammarError, SettingsError, Telltr
 from telltree.files import is_device, remove_parts, require_writable, write_whole
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import flat
 from telltree.panel import Panel
 from telltree.search.archive import Candidate, OfSize, moments
 from telltree.search.search import Proof, Remember, SearchResult
-from telltree.search.state import Given, State, together
+from telltree.search.state import Given, State, flat, together
 from telltree.tree.induction import CheckpointStore
 from telltree.tree.settings import TreeSettings
 from telltree.tree.split_search import NodeTask, ShownFormula, Split, SplitResult, SplitSearch
@@ -119,9 +118,7 @@ class Checkpoint:
                 self.write()
 
     def write(self) -> None:
-        """Write the file now. After a failure, which is warned about once, the file stays as it was and learning goes
-        on.
-        """
+        """Write the file now. A failure is warned about once; the file stays as it was, and learning goes on."""
         with self._lock:
             began = time.monotonic()
             self._lines |= {place: entry_line(place, make()) for place, make in self._made.items()}
@@ -376,7 +373,7 @@ def node_result(state: State, task: NodeTask, split_search: SplitSearch) -> Spli
     true, rows = given.array("true", np.uint8, len(task.members)) != 0, given.rows("found")
     if found.best is None or len(rows.lengths) != 1 or true.all() or not true.any():
         raise CheckpointError("a question does not split the records of its node")
-    derivation = rows.derivation(0, split_search.grammar)
+    derivation = split_search.grammar.derivation(rows, 0)
     formula = _formula(given, split_search) or Formula(derivation.expression)
     fitness, gain, robustness = given.array("figures", np.float64, 3).tolist()
     shown = _shown(given, state, formula, split_search)
@@ -497,4 +494,4 @@ def _all(populations: list[Population]) -> State:
 def _candidates(given: Given, name: str, fitness: str) -> tuple[Candidate, ...]:
     rows = given.rows(name)
     reached = given.array(fitness, np.float64, len(rows.lengths)).tolist()
-    return tuple(Candidate(rows.derivation(i, given.grammar), of) for i, of in enumerate(reached))
+    return tuple(Candidate(given.grammar.derivation(rows, i), of) for i, of in enumerate(reached))

@@ -1,4 +1,4 @@
-"""Auto: all small formulas first, the best of them with one more atom next, and then what is bred from the best."""
+"""Auto: all small formulas first, then the best of them with one more atom, then genetic programming from the best."""
 
 import time
 from collections.abc import Callable
@@ -32,49 +32,49 @@ from telltree.search.search import (
 )
 from telltree.search.state import Given, State, together
 
-# ---- The stages of a search that goes through several, one after the other.
+# ---- The stages of a search, one after the other.
 
 Floats = NDArray[np.float64]
 Answers = NDArray[np.uint64]
 
 COVERING, EXTENDING = 0.5, 0.2
-"""The largest shares of a budget, of formulas or of time, for all small formulas, and for those with one more atom."""
+"""The largest shares of a budget, of formulas or of time, for covering small formulas, and for extending the best."""
 _LEVELS = 3
-"""How often the best are extended."""
+"""The number of times that the best are extended."""
 _MOST_EXTENDED = 20_000
-"""Formulas with one more atom that are tried at a time, at most."""
+"""The most formulas with one more atom that are tried at a time."""
 _EXTENDED = 10
-"""How many of the best are extended, at least; with fewer atoms each, if the budget is small."""
+"""The least number of formulas to extend; with fewer atoms each, if the budget is small."""
 
 
 def new_in(answer: Answers) -> int:
-    """How many formulas were scored, of which these are the answers."""
+    """Return the number of formulas that were scored, by their answers."""
     return int(np.count_nonzero(answer != FREE))
 
 
 class Spending:
-    """How much of the budget was spent, of formulas or of time."""
+    """The part of the budget that was spent, of formulas or of time."""
 
     def __init__(self, evaluations: int | None, seconds: float | None, share: float) -> None:
-        """`share`: how much of the formulas that are left beside covering is spent."""
+        """`share` is the share of the formulas left beside covering that may be spent."""
         self._evaluations, self._seconds, self._share = evaluations, seconds, share
         self.covered, self.sampled, self._begun = 0, 0, 0.0
-        """Formulas that were covered, and others; and since when."""
+        """The formulas that were covered, the others, and the time at which the clock started."""
 
     def begin(self) -> None:
-        """Start the clock: making ready, or loading compiled code, may take longer than the time there is."""
+        """Start the clock. Preparation, or loading compiled code, may take longer than the time there is."""
         self._begun = time.monotonic()
 
     def part(self, share: float) -> int | None:
-        """How many formulas that share of the budget is; None if there is no limit."""
+        """Return the number of formulas in that share of the budget; None if there is no limit."""
         return None if self._evaluations is None else int(share * self._share * self._evaluations)
 
     def is_past(self, share: float) -> bool:
-        """Whether this share of the time is over."""
+        """Return True if this share of the time is over."""
         return self._seconds is not None and time.monotonic() - self._begun > share * self._seconds
 
     def has_sampled(self, share: float) -> bool:
-        """Whether this share of what is left beside covering was spent."""
+        """Return True if this share of the budget left beside covering was spent."""
         if self._evaluations is None:
             return self.is_past(share)
         return self.is_past(share) or self.sampled >= share * self._share * (self._evaluations - self.covered)
@@ -89,16 +89,16 @@ class Spending:
 
 
 class Stage(Protocol):
-    """One of several ways to spend a budget, one after the other."""
+    """A way to spend a part of the budget."""
 
     sample: Judge | None
-    """By what its proposals are judged, if not by all records."""
+    """The judge of its proposals, if that is not all records."""
     again: bool
-    """Whether these were tried before, by other records."""
+    """True if its proposals were tried before, by other records."""
 
     @property
     def finished(self) -> bool:
-        """Whether the next stage begins."""
+        """True if the next stage should begin."""
 
     def propose(self, generation: int) -> Population: ...
 
@@ -110,7 +110,7 @@ class Stage(Protocol):
 
 
 class Covering:
-    """All small formulas, or some of them if they are too many."""
+    """The stage that tries all small formulas, or some of them if they are too many."""
 
     again = False
 
@@ -129,7 +129,7 @@ class Covering:
 
 
 class Again:
-    """What did well is judged again, by other records."""
+    """The stage that judges the best again, by other records."""
 
     again = True
 
@@ -151,7 +151,7 @@ class Again:
 
 
 class Lengthening:
-    """The best with one more atom, and the best of those with another one."""
+    """The stage that extends the best by one atom, and the best of those by another one."""
 
     again = False
 
@@ -182,7 +182,7 @@ class Lengthening:
 
 
 class Breeding:
-    """What is bred from the best."""
+    """The stage of genetic programming from the best."""
 
     again = False
 
@@ -197,14 +197,15 @@ class Breeding:
         mixed: bool = False,
         until: float = 1.0,
     ) -> None:
-        """`most`: from how many of the best, at most; `mixed`: whether random ones breed beside them; `until`: which
-        share of the budget is spent in the end."""
+        """`most` is the number of formulas to start from, `mixed` adds random ones, `until` is the share of the budget
+        at which the stage ends.
+        """
         self._evolution, self._elite, self.sample, self._spending = evolution, elite, sample, spending
         self._most, self._mixed, self._until, self._begun, self._idle = most, mixed, until, False, 0
 
     @property
     def finished(self) -> bool:
-        """Whether enough was bred, or hardly anything new for long."""
+        """True if the budget share is spent, or hardly anything new was found for long."""
         return self._idle >= PATIENCE or self._spending.has_sampled(self._until)
 
     def propose(self, generation: int) -> Population:
@@ -221,7 +222,7 @@ class Breeding:
         self._idle = 0 if new > LEAST_NEW * len(population.lengths) else self._idle + 1
 
     def best(self) -> Population:
-        """The best that breed; before they do, the best to breed from."""
+        """The best parents; before breeding begins, the best to start from."""
         return self._evolution.best() if self._begun else self._elite.rows
 
     def state(self) -> State:
@@ -234,29 +235,32 @@ class Breeding:
         self._evolution.resume(given.part("evolution"))
 
 
-# ---- Auto: all small formulas first, the best of them with one more atom next, and then what is bred from the best.
+# ---- Auto itself
 #
-# Where records are many, what is not proved is judged by a sample of them, and only what does best there by all.
+# With many records, formulas that prove nothing are judged by a sample, and only the best of them by all records.
 
 _BUDGET = 100_000
-"""How many formulas are tried by default."""
+"""The default number of formulas to try."""
 _USUAL, _LARGEST = 2, 12
-"""Up to how many atoms all formulas are tried, if the budget is neither too small for it nor large enough for more; and
-at most."""
+"""The numbers of atoms up to which all formulas are tried: by default, and at most."""
 _FEW_KINDS, _ALIKE = 20, 100
-"""More atoms take long to list if formulas are of more kinds, such as `F(a and b)`, or if they are more than so many
-times what may be tried: many mean the same, but not that many."""
+"""The limits for trying more atoms: listing takes long if there are more kinds of formulas, such as `F(a and b)`, or
+this many times more formulas than may be tried. Many of these mean the same, but not so many.
+"""
 _UNLISTED = 0.2
-"""The share of the budget for what is only bred: it proves nothing, and constants drawn at random take longer."""
+"""The share of the budget for grammars that cannot be listed: it proves nothing, and random constants take longer."""
 _PLANTED = 80
-"""How many of the best are bred from, beside random ones: if all parents are small, breeding leads nowhere."""
+"""The number of the best that join random formulas as parents: if all parents are small, breeding leads nowhere."""
 _POPULATION = 0.34
-"""The size of the population, as a share of what breeding alone takes for as many evaluations: part of them is spent
-before."""
+"""The size of the population, as a share of that of genetic programming for as many evaluations, part of which are
+spent before.
+"""
 _MOVED = 200
-"""How many of the best by all records are judged again by a sample, to be extended and bred from."""
+"""The number of the best by all records that are judged again by a sample, to be extended and bred from."""
 _FINISHING, _FINALISTS = 0.05, 600
-"""The share of the budget that is bred by all records in the end, and from how many of the best by the sample."""
+"""The share of the budget for breeding by all records in the end, and the number of the best by the sample to start
+from.
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -297,10 +301,11 @@ class Auto(Search):
 
 
 class _InTurn:
-    """Covers, extends and breeds, one after the other. What cannot be listed is only bred.
+    """The breeder that covers, extends and breeds, one after the other.
 
-    With a sample, what proves nothing is judged by it. The best that was covered by all records is judged again by the
-    sample before, and the best by the sample by all records afterwards, and bred on.
+    Grammars that cannot be listed are only bred from. With a sample, it judges all formulas that prove nothing. The
+    best of those covered by all records are judged again by the sample first; in the end the best by the sample are
+    judged by all records, and bred from.
     """
 
     def __init__(self, settings: Auto, task: Task) -> None:
@@ -335,7 +340,7 @@ class _InTurn:
         return GeneticProgramming(max_depth=self._settings.max_depth, population=population)
 
     def _breed(self, task: Task, best: int) -> Breeding:
-        """What breeds from the best, beside random formulas."""
+        """Return the stage that breeds from these, beside random formulas."""
         judge, spending = self._judge, self._spending
         if judge is not None:
             population, memory, until = best, judge.memory, 1 - _FINISHING
@@ -346,12 +351,12 @@ class _InTurn:
         return Breeding(evolution, self._elite, judge, spending, most=_PLANTED, mixed=True, until=until)
 
     def _covered(self) -> Population:
-        """The best by all records, to be judged by the sample."""
+        """Return the best by all records, to be judged by the sample."""
         return self._known.rows.take(np.arange(min(_MOVED, len(self._known.fitness))))
 
     @property
     def finished(self) -> bool:
-        """Whether all that is worth the budget was tried, or all there is."""
+        """True if everything worth the budget was tried, or everything there is."""
         if self._sweeping is not None and self._sweeping.is_all and self._sweeping.finished:
             return True
         return self._at + 1 == len(self._stages) and self._stages[-1].finished
@@ -360,16 +365,16 @@ class _InTurn:
 
     @property
     def sample(self) -> Judge | None:
-        """By what the next proposal is to be judged, if not by all records."""
+        """The judge of the next proposal, if that is not all records."""
         return self._stages[self._at].sample
 
     @property
     def again(self) -> bool:
-        """Whether the next proposal was tried by other records before."""
+        """True if the next proposal was tried by other records before."""
         return self._stages[self._at].again
 
     def finalists(self) -> Population:
-        """The best by the sample, best first; none if there is no sample."""
+        """Return the best by the sample, best first; nothing if there is no sample."""
         return self._elite.rows.take(np.arange(0)) if self._judge is None else self._breeding.best()
 
     def propose(self, generation: int) -> Population:
@@ -383,7 +388,7 @@ class _InTurn:
         self._stages[self._at].learn(population, fitness, answer)
 
     def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        """Have formulas among those to extend and to breed from."""
+        """Add formulas to those to extend and to breed from."""
         self._spending.sampled += new_in(answer)
         self._known.learn(population, fitness, answer)
 
@@ -392,7 +397,7 @@ class _InTurn:
             self._sweeping.cut_short()
 
     def proof(self, fitness: float) -> Proof:
-        """What is proved, and how many larger formulas were sampled."""
+        """Return the proof, with the number of larger formulas that were sampled."""
         settings, sampled = self._settings, self._spending.sampled
         if self._sweeping is None:
             return Proof(0, settings.max_depth, None, 0, 0, settings.max_atoms or _USUAL, fitness, sampled)
@@ -402,7 +407,7 @@ class _InTurn:
 
     @property
     def _parts(self) -> dict[str, Resumable]:
-        """Whatever has a state; what others look at comes first."""
+        """The parts that have a state; parts that others read come first."""
         found: dict[str, Resumable] = {"spending": self._spending, "elite": self._elite}
         if self._judge is not None:
             found |= {"known": self._known, "memory": self._judge.memory}
@@ -421,8 +426,9 @@ class _InTurn:
 
 
 def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
-    """What covers all formulas of up to as many atoms as the budget allows, or else as many of one atom as it does;
-    None if they cannot be listed."""
+    """Return the search that covers formulas of as many atoms as the budget allows, or some of one atom; None if they
+    cannot be listed.
+    """
     best, budget = population_for(settings.evaluations), settings.evaluations
     most = int(COVERING * (budget or _BUDGET))
     numbers = formulas_by_atoms(task.grammar, _LARGEST, settings.max_depth)
@@ -449,13 +455,13 @@ def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
 
 
 def _larger(found: Sweeping, sweeping: Callable[[int], Sweeping], numbers: dict[int, int], most: int) -> Sweeping:
-    """What covers more atoms, as long as it takes little to know that it may."""
+    """Return a search that covers more atoms, as long as it is cheap to know that the budget allows it."""
     for atoms, formulas in numbers.items():
         if found.kinds > _FEW_KINDS or formulas > _ALIKE * most:
             break
         try:
             larger = sweeping(atoms)
-        except SettingsError:  # of too many kinds
+        except SettingsError:  # too many kinds
             break
         if larger.total > most:
             break
@@ -464,6 +470,6 @@ def _larger(found: Sweeping, sweeping: Callable[[int], Sweeping], numbers: dict[
 
 
 def _sample(settings: Auto, task: Task) -> Judge | None:
-    """What judges by a sample, if there are enough records to draw one."""
+    """Return the judge by a sample, if there are enough records to draw one."""
     objective = task.objective.sample(task.seed) if isinstance(task.objective, Sampling) else None
     return None if objective is None else Judge(objective, Memory(False, settings.evaluations))

@@ -69,8 +69,7 @@ class Optimum:
     leaves: the number of leaves of the proved tree; a pruned one has fewer.
     compared: the number of splits of a node that were compared to cover all trees.
     left_out: the number of questions of a node that were left out with all trees below them, because they would cost
-    more
-        even if every leaf had one class.
+        more even if every leaf had one class.
     cost: the cost of the tree, leaves and questions together.
     greedy: the cost of the tree that was grown one question at a time.
     told_in: the unit of costs, in words.
@@ -367,8 +366,7 @@ class Tree:
         return np.array(found).T
 
     def unknown(self, panel: Panel) -> NDArray[np.bool_]:
-        """Return True where a record passes a node and its answer there is unknown: records × nodes, as `passes` has
-        them.
+        """Return True where a record passes a node at which its answer is unknown: records × nodes, as in `passes`.
 
         Nothing is unknown where an atom on a missing value is false.
         """

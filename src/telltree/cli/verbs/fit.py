@@ -74,16 +74,18 @@ def fit(
     judge.check()
     weights, min_recall = class_weights(tree.class_weight), min_recalls(tree.min_recall)
     classifier = classifier_from(tree)
-    if data.missing == "unknown":
-        classifier.set_params(missing="unknown")
     records = read_records(source, data.reading, judge, tree.random_state)
     if data.missing == "unknown":
+        classifier.set_params(missing="unknown")
         _say_how_slow(records.panel)
     from telltree.tree.interruption import Interruption  # this import loads all that learning needs
 
     cv = None if tree.preset else records.cv
-    classifier.set_params(class_weight=by_class(weights, records.labels), cv=cv)
-    classifier.set_params(min_recall=by_class(min_recall, records.labels, "--min-recall"))
+    classifier.set_params(
+        cv=cv,
+        class_weight=by_class(weights, records.labels),
+        min_recall=by_class(min_recall, records.labels, "--min-recall"),
+    )
     with client_of(dask) as client:
         with fitting(tree.max_depth or _USUAL_DEPTH, cv or 0) as progress:
             classifier.set_params(callback=progress)
