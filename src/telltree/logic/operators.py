@@ -586,7 +586,7 @@ class Cells(MutableMapping[Operator, T]):
         about: Callable[[Operator], bool] = lambda _: True,
         derived: Callable[[Operator], T | None] = lambda _: None,
     ) -> None:
-        """`who` needs the cells, which stand at `place` in the source; `about` selects the operators that must have one.
+        """`who` needs the cells, at `place` in the source; `about` selects the operators that must have one.
 
         `derived` makes the cell of an operator without one of its own from its row; None if it cannot.
         """
