@@ -23,7 +23,7 @@ from telltree.english.operator_phrases import PHRASES, Phrase
 from telltree.errors import GrammarError, OperatorError
 from telltree.explain import decisive_steps, english
 from telltree.logic import OPERATORS, Type, operators
-from telltree.logic.meaning import Joins, Makes, MicroOp
+from telltree.logic.meaning import Infinities, Joins, Makes, MicroOp
 from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register
 from telltree.logic.types import fits
 from telltree.models.export import export_model
@@ -40,6 +40,7 @@ def withdraw(operator):
     OPERATORS.remove(operator)
     for spelling in operator.spellings:
         del operators._BY_SPELLING[spelling]
+    operators._note_change()
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def smooth_judged(n, x):
 SMOOTH = Toy(
     Operator(
         "smooth", "smooth", ("smooth",), Form.CALL, 1, signal_of, "a real vector", r"\mathrm{smooth}",
-        "mean of {0} and what it was before", Makes(keeps_unit=True, subtracts=True),
+        "mean of {0} and what it was before", Makes(keeps_unit=True, infinities=Infinities.CANCEL),
     ),
     (
         (SIGNALS, smoothed),

@@ -83,7 +83,7 @@ class SignalReader:
         truths = (way for way in _ways(self.cursor.next) if way.first and not way.operator.makes_numbers)
         return self._read_way([*truths, *_ways(self.cursor.next, of_record=True)])
 
-    def sees_elsewhere(self) -> bool:
+    def sees_other_steps(self) -> bool:
         """Return True if the phrase of an operator on other steps comes next."""
         ways = (way for way in _ways(self.cursor.next) if way.operator.looks and way.first)
         user = self.cursor.entries()[0]

@@ -13,6 +13,7 @@ from telltree.english.write_sentence import conditions, say
 from telltree.english.write_signal import filled
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
+from telltree.logic.meaning import Infinities
 from telltree.logic.operators import (
     AND,
     COMPARISONS,
@@ -205,6 +206,6 @@ def _template(e: Expression) -> str:
 def _takes_infinities_apart(e: Expression) -> bool:
     """Return True if the value may be missing though no column misses any: inf - inf is."""
     constant = any(isinstance(operand.head, Number) for operand in e.operands)
-    subtracts = isinstance(e.head, Operator) and e.head.traits.subtracts
-    here = subtracts and e.type is Type.REAL_VECTOR and not constant
+    cancels = isinstance(e.head, Operator) and e.head.traits.infinities is Infinities.CANCEL
+    here = cancels and e.type is Type.REAL_VECTOR and not constant
     return here or any(map(_takes_infinities_apart, e.operands))

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
 from telltree.logic import Attribute, Expression, Number, Type, UserFunction
-from telltree.logic.meaning import Finite, Makes
+from telltree.logic.meaning import Infinities, Makes
 from telltree.logic.operators import (
     CLOCKS,
     COMPARISONS,
@@ -262,7 +262,8 @@ class Domains:
         """Return True if a signal may be missing, even where no column is: inf - inf, or no earlier step."""
         if isinstance(signal.head, Attribute):
             return self._column_may_be_missing(signal.head.name)
-        if signal.has_gaps or (_traits(signal).subtracts and not any(map(self._finite, signal.operands))):
+        cancels = _traits(signal).infinities is Infinities.CANCEL
+        if signal.has_gaps or (cancels and not any(map(self._finite, signal.operands))):
             return True
         return isinstance(signal.head, UserFunction) or any(map(self.may_be_missing, signal.signals))
 
@@ -276,8 +277,9 @@ class Domains:
                 return not self._column_may_be_missing(name)
             case Number(value=value):
                 return math.isfinite(value)
-        finite = _traits(signal).finite
-        return finite is Finite.ALWAYS or (finite is Finite.LIKE_OPERANDS and all(map(self._finite, signal.signals)))
+        infinities = _traits(signal).infinities
+        kept = infinities is Infinities.KEPT
+        return infinities is Infinities.NONE or (kept and all(map(self._finite, signal.signals)))
 
     def is_static(self, literal: Literal) -> bool:
         """Return True if a literal has the same truth at every step of a record."""

@@ -110,11 +110,11 @@ class Values:
         return 2 * place
 
 
-# ---- Scopes, and the numbers of formulas within them
+# ---- Limits, and the numbers of formulas within them
 
 
 @dataclass(frozen=True)
-class Scope:
+class FormulaLimits:
     """All formulas within limits on atoms, nested operators and terminals.
 
     An atom is the smallest condition, such as `x < 5`. Anything inside an atom does not count, unless it comes from a
@@ -157,7 +157,7 @@ _ENDLESS = 1 << 40
 class Counted:
     """The number of derivations within a scope."""
 
-    def __init__(self, rules: Sequence[Rule], scope: Scope) -> None:
+    def __init__(self, rules: Sequence[Rule], scope: FormulaLimits) -> None:
         self._scope, self._known = scope, dict[tuple[str, int], _Sizes]()
         self._kinds: dict[str, Counter[_Kind]] = {}
         for rule in rules:
@@ -385,7 +385,7 @@ class TemplateSet:
     size.
     """
 
-    def __init__(self, rules: Sequence[Rule], scope: Scope, *, every_size: bool = False) -> None:
+    def __init__(self, rules: Sequence[Rule], scope: FormulaLimits, *, every_size: bool = False) -> None:
         self._rules, self._scope, self.every_size = rules, scope, every_size
         self._choices = Choices(rules)
         self._values, self._tried = Values(), 0

@@ -122,12 +122,37 @@ class Joins:
             raise ValueError(f"{self.code.name}: a window is for what looks along time, and for that only")
 
 
-class Finite(enum.Enum):
-    """The condition under which a signal is certainly not infinite."""
+class Infinities(enum.Enum):
+    """The effect of infinite operands on a signal."""
 
-    ALWAYS = "always"
-    LIKE_OPERANDS = "if its operands are"
-    NO = "no"
+    NONE = "it is finite all the same, or missing"
+    KEPT = "it may be infinite, as is one of its operands"
+    CANCEL = "it may be infinite, and is missing where infinities cancel; of finite operands, it may overflow"
+
+
+class Scope(enum.Enum):
+    """The steps of a record from which a signal gets its value at one step."""
+
+    STEP = "this step, or the change since an earlier one: it changes only if an operand does"
+    POSITION = "none: it is the position of the step"
+    WINDOW = "a window of steps that ends here or earlier"
+    SO_FAR = "all steps up to this one"
+    RECORD = "all steps of the record: it is the same at each of them"
+
+
+SEVERAL = frozenset({Scope.WINDOW, Scope.SO_FAR, Scope.RECORD})
+"""Scopes of signals that take the values at several steps together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A number made of several values of a signal, in the unit of these: of a window, or of a whole record."""
+
+    name: str
+    """The spelling, as in min[0, 5](x) and min(x)."""
+    noun: str
+    """The name in sentences: "minimum"."""
+    infinities: Infinities
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +165,25 @@ class Makes:
     """The outcomes for which a comparison is true."""
     keeps_unit: bool = False
     """True if the signal is measured in the unit of its operands."""
-    subtracts: bool = False
-    """True if it subtracts values: infinity less infinity is missing, though no operand is."""
-    finite: Finite = Finite.NO
-    moves: bool = False
-    """True if it may differ between steps at which its operands are the same, as at the start of a window."""
-    lasts: bool = False
-    """True if it is the same at every step of a record, whatever its operands are."""
+    infinities: Infinities | None = None
+    """None if it makes no numbers."""
+    scope: Scope = Scope.STEP
+    aggregate: Aggregate | None = None
+    """The aggregate that it is over its scope, if it is one; many cells follow from it."""
     window: tuple[Bound, Bound] | None = None
     """The first and last step that a look back covers, counted back from the current step."""
     gaps: bool = False
     """True if it may be missing where no operand is."""
+
+    @property
+    def moves(self) -> bool:
+        """True if it may differ between steps at which its operands are the same, as at the start of a window."""
+        return self.scope not in (Scope.STEP, Scope.RECORD)
+
+    @property
+    def lasts(self) -> bool:
+        """True if it is the same at every step of a record, whatever its operands are."""
+        return self.scope is Scope.RECORD
 
 
 Meaning: TypeAlias = Joins | Makes

@@ -11,7 +11,20 @@ from typing import TypeVar
 
 from telltree.errors import OperatorError
 from telltree.logic import meaning
-from telltree.logic.meaning import AHEAD, DUAL, JOINING, LOOKING, Bound, Finite, Joins, Makes, Meaning, MicroOp
+from telltree.logic.meaning import (
+    AHEAD,
+    DUAL,
+    JOINING,
+    LOOKING,
+    Aggregate,
+    Bound,
+    Infinities,
+    Joins,
+    Makes,
+    Meaning,
+    MicroOp,
+    Scope,
+)
 from telltree.logic.shapelet import LEAST_STEPS, MOST_STEPS, Shape
 from telltree.logic.types import Type, fits, number_text
 
@@ -378,15 +391,15 @@ EQUAL = Operator(
 )  # fmt: skip
 ABS = Operator(
     "abs", "abs", ("abs",), Form.CALL, 1, _arithmetic, "a real vector or count", r"\mathrm{abs}",
-    "absolute value of {0}", Makes(on_counts=MicroOp.ABS, keeps_unit=True, finite=Finite.LIKE_OPERANDS),
+    "absolute value of {0}", Makes(on_counts=MicroOp.ABS, keeps_unit=True, infinities=Infinities.KEPT),
 )  # fmt: skip
 DIFFERENCE = Operator(
     "-", "-", ("-", "−"), Form.INFIX, 2, _arithmetic, _NUMBERS, "-", "difference between {0} and {1}",
-    Makes(on_counts=MicroOp.SUBTRACT, keeps_unit=True, subtracts=True),
+    Makes(on_counts=MicroOp.SUBTRACT, keeps_unit=True, infinities=Infinities.CANCEL),
 )  # fmt: skip
 SIGN = Operator(
     "sign", "sign", ("sign",), Form.CALL, 1, _arithmetic, "a real vector or count", r"\mathrm{sign}", "sign of {0}",
-    Makes(on_counts=MicroOp.SIGN, finite=Finite.ALWAYS),
+    Makes(on_counts=MicroOp.SIGN, infinities=Infinities.NONE),
 )  # fmt: skip
 COUNT = Operator(
     "count", "count", ("count",), Form.CALL, 1, _count, "a Boolean vector", r"\mathrm{count}",
@@ -406,97 +419,97 @@ MISSING = Operator(
 )  # fmt: skip
 ELAPSED = Operator(
     "elapsed", "elapsed", ("elapsed",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{elapsed}", "time since the start",
-    Makes(finite=Finite.ALWAYS, moves=True),
+    Makes(infinities=Infinities.NONE, scope=Scope.POSITION),
 )  # fmt: skip
 GONE = Operator(
     "gone", "gone", ("gone",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{gone}",
-    "share of the record that has passed", Makes(finite=Finite.ALWAYS, moves=True),
+    "share of the record that has passed", Makes(infinities=Infinities.NONE, scope=Scope.POSITION),
 )  # fmt: skip
 LEFT = Operator(
     "left", "left", ("left",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{left}", "time until the end",
-    Makes(finite=Finite.ALWAYS, moves=True), yields=True,
+    Makes(infinities=Infinities.NONE, scope=Scope.POSITION), yields=True,
 )  # fmt: skip
 LENGTH = Operator(
     "length", "length", ("length",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{length}",
-    "number of steps of the record", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+    "number of steps of the record", Makes(infinities=Infinities.NONE, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 CHANGE = Operator(
     "change", "change", ("change",), Form.CALL, 1, _of_signal, "a real vector and a number of steps",
     r"\mathrm{change}", "change of {0} since the later of the start and {1} steps earlier",
-    Makes(keeps_unit=True, subtracts=True), parameters=(Parameter("k", "steps"),),
+    Makes(keeps_unit=True, infinities=Infinities.CANCEL), parameters=(Parameter("k", "steps"),),
 )  # fmt: skip
-_BACK = ("a", "b")
-_SIGNAL, _SIGNAL_WITHIN = "a real vector", "a real vector, and a window of steps"
-MEAN_WITHIN = Operator(
-    "mean[]", "mean", ("mean[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{mean}",
-    "mean of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, moves=True, window=_BACK),
-    parameters=_FROM_TO,
-)  # fmt: skip
-MIN_WITHIN = Operator(
-    "min[]", "min", ("min[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{min}",
-    "minimum of {0} from {2} to {1} steps before",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, window=_BACK), parameters=_FROM_TO,
-)  # fmt: skip
-MAX_WITHIN = Operator(
-    "max[]", "max", ("max[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{max}",
-    "maximum of {0} from {2} to {1} steps before",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, window=_BACK), parameters=_FROM_TO,
-)  # fmt: skip
-SPREAD_WITHIN = Operator(
-    "spread[]", "spread", ("spread[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{spread}",
-    "range of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, moves=True, window=_BACK),
-    parameters=_FROM_TO,
-)  # fmt: skip
+_SIGNAL = "a real vector"
+
+
+def over_window(aggregate: Aggregate) -> Operator:
+    """Return the row of an aggregate over a window of past steps: min[0, 5](x)."""
+    name = aggregate.name
+    return Operator(
+        f"{name}[]", name, (f"{name}[]",), Form.WINDOW, 1, _of_signal, "a real vector, and a window of steps",
+        rf"\mathrm{{{name}}}", f"{aggregate.noun} of {{0}} from {{2}} to {{1}} steps before",
+        Makes(
+            keeps_unit=True, infinities=aggregate.infinities, scope=Scope.WINDOW, aggregate=aggregate, window=("a", "b")
+        ),
+        parameters=_FROM_TO,
+    )  # fmt: skip
+
+
+def over_record(aggregate: Aggregate) -> Operator:
+    """Return the row of an aggregate over the whole record: min(x)."""
+    name = aggregate.name
+    return Operator(
+        name, name, (name,), Form.CALL, 1, _of_signal, _SIGNAL, rf"\mathrm{{{name}}}",
+        f"{aggregate.noun} of {{0}} over the record",
+        Makes(keeps_unit=True, infinities=aggregate.infinities, scope=Scope.RECORD, aggregate=aggregate), yields=True,
+    )  # fmt: skip
+
+
+_MEAN = Aggregate("mean", "mean", Infinities.CANCEL)
+_MIN = Aggregate("min", "minimum", Infinities.KEPT)
+_MAX = Aggregate("max", "maximum", Infinities.KEPT)
+_SPREAD = Aggregate("spread", "range", Infinities.CANCEL)
+MEAN_WITHIN, MEAN = over_window(_MEAN), over_record(_MEAN)
+MIN_WITHIN, MIN = over_window(_MIN), over_record(_MIN)
+MAX_WITHIN, MAX = over_window(_MAX), over_record(_MAX)
+SPREAD_WITHIN, SPREAD = over_window(_SPREAD), over_record(_SPREAD)
 TOTAL = Operator(
     "total", "total", ("total",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{total}",
-    "sum of {0} up to and including that step", Makes(keeps_unit=True, subtracts=True, moves=True), yields=True,
+    "sum of {0} up to and including that step",
+    Makes(keeps_unit=True, infinities=Infinities.CANCEL, scope=Scope.SO_FAR), yields=True,
 )  # fmt: skip
 LATEST = Operator(
     "latest", "latest", ("latest",), Form.CALL, 2, _of_event, "a real vector and a Boolean vector",
     r"\mathrm{latest}", "value of {0} at the last step so far at which {1}",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, gaps=True), yields=True,
-)  # fmt: skip
-MEAN = Operator(
-    "mean", "mean", ("mean",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{mean}", "mean of {0} over the record",
-    Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
-)  # fmt: skip
-MIN = Operator(
-    "min", "min", ("min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{min}", "minimum of {0} over the record",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
-)  # fmt: skip
-MAX = Operator(
-    "max", "max", ("max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{max}", "maximum of {0} over the record",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
-)  # fmt: skip
-SPREAD = Operator(
-    "spread", "spread", ("spread",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{spread}",
-    "range of {0} over the record", Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
+    Makes(keeps_unit=True, infinities=Infinities.KEPT, scope=Scope.SO_FAR, gaps=True), yields=True,
 )  # fmt: skip
 SLOPE = Operator(
     "slope", "slope", ("slope",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{slope}",
-    "slope per step of the line that best fits {0} over the record", Makes(subtracts=True, lasts=True), yields=True,
+    "slope per step of the line that best fits {0} over the record",
+    Makes(infinities=Infinities.CANCEL, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 FIRST = Operator(
     "first", "first", ("first",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{first}", "first value of {0}",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+    Makes(keeps_unit=True, infinities=Infinities.KEPT, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 LAST = Operator(
     "last", "last", ("last",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{last}", "last value of {0}",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+    Makes(keeps_unit=True, infinities=Infinities.KEPT, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 WHEN_MIN = Operator(
     "when_min", "when_min", ("when_min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_min}",
-    "time until {0} first reaches its lowest value of the record", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+    "time until {0} first reaches its lowest value of the record",
+    Makes(infinities=Infinities.NONE, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 WHEN_MAX = Operator(
     "when_max", "when_max", ("when_max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_max}",
-    "time until {0} first reaches its highest value of the record", Makes(finite=Finite.ALWAYS, lasts=True),
-    yields=True,
+    "time until {0} first reaches its highest value of the record",
+    Makes(infinities=Infinities.NONE, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 
 DISTANCE = Operator(
     "distance[]", "distance", ("distance[]",), Form.WINDOW, 1, _of_signal, "a real vector, and a shape",
-    r"\mathrm{distance}", "distance of {0} from the shape {1}", Makes(finite=Finite.ALWAYS, moves=True, gaps=True),
+    r"\mathrm{distance}", "distance of {0} from the shape {1}",
+    Makes(infinities=Infinities.NONE, scope=Scope.WINDOW, gaps=True),
     parameters=(Parameter("shape", "shape", Quantity.SHAPE, example=Shape((0.0, 1.0, 3.0, 2.0))),),
 )  # fmt: skip
 
@@ -529,12 +542,21 @@ def register(operator: Operator) -> None:
         raise ValueError(f"there is an operator {taken[0]!r} already")
     OPERATORS.append(operator)
     _BY_SPELLING.update(dict.fromkeys(operator.spellings, operator))
+    _note_change()
+
+
+def _note_change() -> None:
+    for cells in EVERYONE:  # some of whose cells are derived from rows
+        cells.changes += 1
 
 
 def operator_named(spelling: str) -> Operator:
     """Return the operator with this spelling; KeyError if there is none."""
     return _BY_SPELLING[spelling]
 
+
+EVERYONE: list["Cells"] = []  # type: ignore[type-arg]  # each has cells of its own kind
+"""All tables of cells in modules that were imported."""
 
 for _row in (
     EVENTUALLY, GLOBALLY, AND, OR, NOT, IMPLIES, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL,
@@ -557,25 +579,31 @@ class Cells(MutableMapping[Operator, T]):
     """A package's knowledge of each operator; a missing cell is an OperatorError."""
 
     def __init__(
-        self, who: str, place: str, cells: Mapping[Operator, T], about: Callable[[Operator], bool] = lambda _: True
+        self,
+        who: str,
+        place: str,
+        cells: Mapping[Operator, T],
+        about: Callable[[Operator], bool] = lambda _: True,
+        derived: Callable[[Operator], T | None] = lambda _: None,
     ) -> None:
-        """`who` needs the cells, which stand at `place` in the source; `about` selects the operators that must have
-        one.
+        """`who` needs the cells, at `place` in the source; `about` selects the operators that must have one.
+
+        `derived` makes the cell of an operator without one of its own from its row; None if it cannot.
         """
-        self.who, self.place, self.about = who, place, about
+        self.who, self.place, self.about, self._derived = who, place, about, derived
         self._cells = dict(cells)
         self.changes = 0
         """A counter of changes to the table, for caches of what follows from it."""
         EVERYONE.append(self)
 
     def __getitem__(self, operator: Operator) -> T:
-        try:
-            return self._cells[operator]
-        except KeyError:
-            raise OperatorError(operator.name, f"{self.place} ({self.who})") from None
+        cell = self._cells[operator] if operator in self._cells else self._derived(operator)
+        if cell is None:
+            raise OperatorError(operator.name, f"{self.place} ({self.who})")
+        return cell
 
     def __contains__(self, operator: object) -> bool:
-        return operator in self._cells
+        return operator in self._cells or (isinstance(operator, Operator) and self._derived(operator) is not None)
 
     def __setitem__(self, operator: Operator, cell: T) -> None:
         self._cells[operator] = cell
@@ -586,14 +614,11 @@ class Cells(MutableMapping[Operator, T]):
         self.changes += 1
 
     def __iter__(self) -> Iterator[Operator]:
-        return iter(self._cells)
+        yield from self._cells
+        yield from (row for row in OPERATORS if row not in self._cells and row in self)
 
     def __len__(self) -> int:
-        return len(self._cells)
-
-
-EVERYONE: list[Cells] = []  # type: ignore[type-arg]  # each has cells of its own kind
-"""All tables of cells in modules that were imported."""
+        return sum(1 for _ in self)
 
 
 _TABLE = "logic/operators.py"

@@ -10,8 +10,10 @@ from typing import NamedTuple, TypeAlias
 from telltree.logic import Attribute, Expression, Level, Number, Type
 from telltree.logic import operators as op
 from telltree.logic.expression import spelt_out
+from telltree.logic.meaning import Scope
 from telltree.logic.operators import Cells, Operator
 from telltree.models.export_common import Exported, Refused, common_levels, is_never_missing, unsayable
+from telltree.models.export_python_runtime import AGGREGATES
 from telltree.panel import Schema
 from telltree.panel.names_and_missing import level_name, says_missing
 from telltree.tree.tree import Leaf, Node
@@ -90,7 +92,7 @@ def python_module(exported: Exported, time: str | None = None) -> str:
         labels, noun = ascii([chosen.label for chosen in exported.categories]), exported.tree.target.words.label
         end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=labels, start=start, noun=noun)
         use = f"`predict(record)` gives its {noun}, and `find_category(record)` its category."
-    head = _HEAD.format(use=f"{use}\n{exported.demand}".rstrip()) + _times_comment(formulas, reads)
+    head = _HEAD.format(use=f"{use}\n{exported.requirement}".rstrip()) + _times_comment(formulas, reads)
     return head + _runtime() + _functions(formulas, reads) + end
 
 
@@ -198,6 +200,15 @@ def _of_record(function: str) -> _Cell:
     return lambda e, reads: f"whole({code(e.args[0], reads)}, {function})"
 
 
+def _aggregated(operator: Operator) -> _Cell | None:
+    """Derive the cell of an aggregate from its runtime function."""
+    traits = operator.traits
+    function = None if traits.aggregate is None else AGGREGATES.get(traits.aggregate.name)
+    if function is None:
+        return None
+    return (_over_window if traits.scope is Scope.WINDOW else _of_record)(function)
+
+
 def _equal(e: Expression, reads: Reads) -> str:
     left, right = (code(arg, reads) for arg in e.args)
     if e.args[0].type is Type.CATEGORICAL_VECTOR:
@@ -275,16 +286,8 @@ PYTHON: Cells[_Cell | Refused] = Cells(
         ),
         op.LONGEST: _calls("longest"),
         op.CHANGE: _calls("change"),
-        op.MEAN_WITHIN: _over_window("average"),
-        op.MIN_WITHIN: _over_window("min"),
-        op.MAX_WITHIN: _over_window("max"),
-        op.SPREAD_WITHIN: _over_window("spread"),
         op.TOTAL: _calls("total"),
         op.LATEST: _calls("latest"),
-        op.MEAN: _of_record("average"),
-        op.MIN: _of_record("min"),
-        op.MAX: _of_record("max"),
-        op.SPREAD: _of_record("spread"),
         op.SLOPE: _calls("slope"),
         op.FIRST: _of_record("first"),
         op.LAST: _of_record("last"),
@@ -292,5 +295,6 @@ PYTHON: Cells[_Cell | Refused] = Cells(
         op.WHEN_MAX: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, max)",
         op.DISTANCE: lambda e, reads: f"distance({code(e.args[0], reads)}, {list(e.shape.pattern)!a})",
     },
+    derived=_aggregated,
 )
 """Code for a list with one value per step; it calls functions of `models/export_python_runtime.py`."""

@@ -15,7 +15,7 @@ from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type
 from telltree.logic import operators as op
 from telltree.logic.expression import all_spelt_out, spelt_out
-from telltree.logic.meaning import BEHIND, Joins
+from telltree.logic.meaning import BEHIND, Joins, Scope
 from telltree.logic.operators import Cells, Operator
 from telltree.logic.shapelet import DECIMALS
 from telltree.models.export_common import Chosen, Exported, Refused, common_levels, is_never_missing, unsayable
@@ -42,7 +42,7 @@ LONGEST_SHAPE = 400  # steps; SQLite adds up less than a thousand numbers at onc
 
 def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     """Write a query for the category and label of each record; for one category, a query for its records."""
-    return (f"-- {exported.demand}\n" if exported.demand else "") + _query(exported, table, id, time)
+    return (f"-- {exported.requirement}\n" if exported.requirement else "") + _query(exported, table, id, time)
 
 
 def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
@@ -369,27 +369,31 @@ def _spread(x: str, over: str) -> str:
     return f"{_greatest(x, over)} - {_least(x, over)}"
 
 
-def _over_window(text: Callable[[str, str], str]) -> _Cell:
-    """Return a cell that aggregates the numbers in a window, given a function of signal and window; NULL for none."""
+AGGREGATES: dict[str, Callable[[str, str], str] | Refused] = {
+    "mean": _mean,
+    "min": _least,
+    "max": _greatest,
+    "spread": _spread,
+}
+"""Code for each aggregate, by name, given a signal and a window; NULL where there are no numbers."""
+
+
+def _aggregated(operator: Operator) -> _Cell | Refused | None:
+    """Derive the cell of an aggregate from its code."""
+    traits = operator.traits
+    text = None if traits.aggregate is None else AGGREGATES.get(traits.aggregate.name)
+    if text is None or isinstance(text, Refused):
+        return text
 
     def cell(steps: _Steps, e: Expression) -> str:
-        made = text(steps.number(e.args[0]), f"OVER {_frame(e)}")
-        return f"({_number_or_null(steps.named(e, made))})"
+        over = _frame(e) if traits.scope is Scope.WINDOW else "whole"
+        return f"({_number_or_null(steps.named(e, text(steps.number(e.args[0]), f'OVER {over}')))})"
 
     return cell
 
 
 def _total(steps: _Steps, e: Expression) -> str:
     return f"({_number_or_null(steps.named(e, _sum(steps.number(e.args[0]), 'OVER behind')))})"
-
-
-def _of_record(text: Callable[[str, str], str]) -> _Cell:
-    """Return a cell that aggregates all numbers of the record, given a function of signal and window."""
-
-    def cell(steps: _Steps, e: Expression) -> str:
-        return f"({_number_or_null(steps.named(e, text(steps.number(e.args[0]), 'OVER whole')))})"
-
-    return cell
 
 
 def _slope(steps: _Steps, e: Expression) -> str:
@@ -549,16 +553,8 @@ SQL: Cells[_Cell | Refused] = Cells(
             (op.RISE, op.FALL, op.BEFORE, op.BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))
         ),
         op.EPISODES: lambda steps, e: steps.number(spelt_out(e)),
-        op.MEAN_WITHIN: _over_window(_mean),
-        op.MIN_WITHIN: _over_window(_least),
-        op.MAX_WITHIN: _over_window(_greatest),
-        op.SPREAD_WITHIN: _over_window(_spread),
         op.TOTAL: _total,
         op.LATEST: _latest,
-        op.MEAN: _of_record(_mean),
-        op.MIN: _of_record(_least),
-        op.MAX: _of_record(_greatest),
-        op.SPREAD: _of_record(_spread),
         op.SLOPE: _slope,
         op.FIRST: _end("MIN"),
         op.LAST: _end("MAX"),
@@ -568,6 +564,7 @@ SQL: Cells[_Cell | Refused] = Cells(
         op.LONGEST: _longest,
         op.ELAPSED: lambda steps, e: steps.elapsed(e),
     },
+    derived=_aggregated,
 )
 """Code for a condition, or for a number that is NULL where it is missing."""
 

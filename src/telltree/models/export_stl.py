@@ -11,6 +11,7 @@ from typing import TypeAlias
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
 from telltree.logic import operators as op
 from telltree.logic.expression import spelt_out
+from telltree.logic.meaning import SEVERAL
 from telltree.logic.operators import Cells, Operator
 from telltree.logic.types import number_text
 from telltree.models.export_common import Exported, Refused, common_levels, is_never_missing, unsayable
@@ -49,7 +50,7 @@ def stl(exported: Exported) -> str:
         label = json.dumps(chosen.label, default=str)
         assertions.append(f"// {label}\ncategory_{chosen.number} = {_joined('and', parts) or '1 > 0'}\n")
     signals = [*writer.signals(), *(f"output float category_{one.number}" for one in exported.categories)]
-    head = _HEAD + (f"// {exported.demand}\n" if exported.demand else "")
+    head = _HEAD + (f"// {exported.requirement}\n" if exported.requirement else "")
     return head + "".join(f"{line}\n" for line in signals) + "".join(assertions)
 
 
@@ -277,6 +278,7 @@ def _replaced(e: Expression, part: Expression, value: float) -> Expression:
 
 _Cell: TypeAlias = Callable[[_StlWriter, Expression], str]
 _NO_COUNTS = "which cannot count"
+_SEVERAL = Refused("which makes no numbers of those at several steps")
 
 
 def _joins(text: str) -> _Cell:
@@ -333,25 +335,8 @@ STL: Cells[_Cell | Refused] = Cells(
         **dict.fromkeys((op.RISE, op.FALL, op.BEFORE, op.BEFORE_WITHIN), lambda writer, e: writer.truth(spelt_out(e))),
         op.EPISODES: Refused(_NO_COUNTS),
         op.LONGEST: Refused(_NO_COUNTS),
-        **dict.fromkeys(
-            (
-                *(op.MEAN_WITHIN, op.MIN_WITHIN, op.MAX_WITHIN, op.SPREAD_WITHIN, op.TOTAL, op.LATEST),
-                *(
-                    op.MEAN,
-                    op.MIN,
-                    op.MAX,
-                    op.SPREAD,
-                    op.SLOPE,
-                    op.FIRST,
-                    op.LAST,
-                    op.WHEN_MIN,
-                    op.WHEN_MAX,
-                    op.DISTANCE,
-                ),
-            ),
-            Refused("which makes no numbers of those at several steps"),
-        ),
     },
+    derived=lambda operator: _SEVERAL if operator.traits.scope in SEVERAL else None,
 )
 """Text of a formula, or of a number."""
 

@@ -15,7 +15,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import deepest
 from telltree.grammar.fill_templates import Sweep, fill_slots, swept
 from telltree.grammar.random_streams import FREE
-from telltree.grammar.templates import Counted, Scope, Template, TemplateSet
+from telltree.grammar.templates import Counted, FormulaLimits, Template, TemplateSet
 from telltree.search.search import Proof, Search, Task, in_words
 from telltree.search.state import SavedState, State, together
 
@@ -115,8 +115,8 @@ class Exhaustive(Search):
         return breeder
 
     @property
-    def _scope(self) -> Scope:
-        return Scope(self.max_atoms, self.max_depth, self.max_size)
+    def _scope(self) -> FormulaLimits:
+        return FormulaLimits(self.max_atoms, self.max_depth, self.max_size)
 
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)
@@ -129,7 +129,7 @@ class Exhaustive(Search):
 class Plan:
     """The templates of all formulas in a scope."""
 
-    scope: Scope
+    scope: FormulaLimits
     templates: TemplateSet
     formulas: tuple[int, ...]
     """The numbers of formulas of at most 0, 1, … atoms."""
@@ -142,13 +142,13 @@ class Plan:
 @lru_cache(maxsize=32)
 def formulas_by_atoms(grammar: Grammar, max_atoms: int, max_depth: int) -> dict[int, int]:
     """Return, for each number of atoms that formulas have, the number of formulas of at most as many."""
-    by_atoms = Counted(grammar.rules, Scope(max_atoms, max_depth)).by_atoms(grammar.start)
+    by_atoms = Counted(grammar.rules, FormulaLimits(max_atoms, max_depth)).by_atoms(grammar.start)
     numbers = sorted(by_atoms)
     return dict(zip(numbers, accumulate(by_atoms[number] for number in numbers), strict=True))
 
 
 @lru_cache(maxsize=32)
-def plan(grammar: Grammar, scope: Scope, every_size: bool) -> Plan:
+def plan(grammar: Grammar, scope: FormulaLimits, every_size: bool) -> Plan:
     """Return the plan for all formulas of a grammar in a scope; SettingsError if there are none, or too many kinds of
     them.
     """

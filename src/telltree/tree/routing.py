@@ -57,7 +57,7 @@ class RoutedFormulas:
         found = zip(pairs, goes.tolist(), answers, unknown.tolist(), strict=True)
         return [RoutedTruth(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
 
-    def _asked(self, formulas: Sequence[Expression]) -> list[Expression]:
+    def _resolved(self, formulas: Sequence[Expression]) -> list[Expression]:
         return [one.resolved for one in self.routed(formulas)]
 
     @property
@@ -74,11 +74,11 @@ class RoutedFormulas:
     def evaluate(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Tally:
         """Count the records of each mask on the true side; sizes are those of the given formulas."""
         some = [formulas[k] for k in wanted]
-        tally = self._formulas.evaluate(self._asked(some), np.arange(len(some)), masks)
+        tally = self._formulas.evaluate(self._resolved(some), np.arange(len(some)), masks)
         return tally._replace(size=np.array([e.terminals for e in some], np.int64))
 
     def findings(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        return self._formulas.findings(self._asked(formulas), wanted, masks)
+        return self._formulas.findings(self._resolved(formulas), wanted, masks)
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         return np.array([one.truth for one in self.routed(formulas)])
@@ -86,13 +86,13 @@ class RoutedFormulas:
     def robustness(
         self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
-        return self._formulas.robustness(self._asked(formulas), cutoff, of_a_shard)
+        return self._formulas.robustness(self._resolved(formulas), cutoff, of_a_shard)
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
         return self._formulas.distinct(signal)
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
-        return self._formulas.turning_points(self._asked(formulas), atom)
+        return self._formulas.turning_points(self._resolved(formulas), atom)
 
 
 class _Groups(NamedTuple):

@@ -13,7 +13,7 @@ from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import unchanging
-from telltree.panel.input_options import AS_USUAL, ReadArguments
+from telltree.panel.input_options import DEFAULT_ARGUMENTS, ReadArguments
 from telltree.search.search import Proof
 from telltree.text import counted, escaped, percent, visible
 from telltree.tree.target import Summary, Target
@@ -257,7 +257,7 @@ class Tree:
 
     Steps are worded as durations by it, and `elapsed()` means times in this unit, or else steps.
     """
-    how_read: ReadArguments = AS_USUAL
+    how_read: ReadArguments = DEFAULT_ARGUMENTS
     """The way in which the training records were read."""
     optimum: Optimum | None = None
     """The proof for the whole tree, if it was grown so that there is one."""
