@@ -79,10 +79,10 @@ def _told(category: Category) -> str:
 
 def _verdict(model: GrammarTreeClassifier, panel: Panel, ends: NDArray[Any]) -> str:
     found = model.predict(panel)
-    caught, said = int(((found == "NMAC") & (ends == "NMAC")).sum()), int((found == "NMAC").sum())
+    caught, named = int(((found == "NMAC") & (ends == "NMAC")).sum()), int((found == "NMAC").sum())
     return _wrapped(
         f"On the {len(panel)} encounters it has not seen: accuracy {np.mean(found == ends):.3f}; it finds {caught} of "
-        f"the {int((ends == 'NMAC').sum())} NMACs, and is right in {caught} of the {said} it names."
+        f"the {int((ends == 'NMAC').sum())} NMACs, and is right in {caught} of the {named} it names."
     )
 
 
