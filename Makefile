@@ -10,21 +10,40 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lowest newest bench soak mutants site clean
+.PHONY: help demo quick test test-all check lowest newest bench soak mutants site clean
 SECONDS ?= 300
 NUMBER ?= 150
-# A file of tests is run by one process, so that what its tests share is made once; in the order of names, long ones early.
+# A file of tests is run by one process, so that what its tests share is made once; tests/conftest.py puts long ones first.
 PYTEST := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Quick tests that go through every package; files, so that no others are even read.
+QUICK := $(addprefix tests/,\
+  cli/test_wrapping.py cli/test_labels.py datasets/test_auslan.py engine/test_meaning.py engine/test_alignment.py \
+  engine/test_user_functions.py english/test_normal_form.py english/test_values.py estimators/test_weights.py \
+  experiments/test_trials.py explain/test_rules.py explain/test_paper_english.py grammar/test_parse.py \
+  grammar/test_errors.py logic/test_codes.py models/test_golden.py panel/test_csv.py panel/test_panel.py \
+  panel/test_schema.py project/test_amounts.py project/test_architecture.py project/test_imports.py \
+  report/test_layout.py report/test_safety.py scale/test_shards.py search/test_by_size.py tree/test_mdl.py \
+  tree/test_paper_example.py)
 
 help:  ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: $(READY)  ## learn from aircraft encounters of a real study, and write telltree-demo.html
 	$(BIN)/telltree demo --output telltree-demo.html --force
 	@echo "To go on with telltree in this shell: . $(BIN)/activate"
 
-test: check  ## run the checks, then all tests (ARGS="-k panel" to choose)
-	$(BIN)/python $(PYTEST) $(ARGS)
+quick: $(READY)  ## formatting, lint, and some tests of every package, in a minute
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/python $(PYTEST) $(QUICK) -m "not slow" $(ARGS)
+
+test: check  ## run the checks, then all tests but slow ones, in five minutes (ARGS="-k panel" to choose)
+	$(BIN)/python $(PYTEST) -m "not slow" $(ARGS)
+
+# The soak runs the same cases every time, so that a commit never fails for a case that another would fail for.
+test-all: check  ## run everything: slow tests too, random tests at their largest, and 2,000 cases of the soak
+	$(BIN)/python $(PYTEST) --hypothesis-profile=large $(ARGS)
+	$(BIN)/python -m tests.soak.soak --seed 0 --cases 2000 --seconds 1200
 
 check: $(READY)  ## formatting, lint, types and import directions
 	$(BIN)/ruff format --check .
@@ -60,7 +79,7 @@ mutants: $(READY)  ## see whether the tests notice changes to the program (NUMBE
 	$(BIN)/python benchmarks/mutants.py --number $(NUMBER) $(ARGS)
 
 clean:  ## remove the virtual environment, caches and built files
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-lowest .venv-newest .venv-peers site .node
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache* .venv-lowest .venv-newest .venv-peers site .node
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Dependency groups need pip 25.1; the pip a new environment starts with may be older. Bytecode is made of what is imported,

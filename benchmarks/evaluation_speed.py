@@ -14,7 +14,7 @@ from timing import in_turn, seconds
 from two_atoms import Setting, engine_for, for_peer, setting, two_classes
 from walks import STEPS
 
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 
 TARGET = 60
 MEMORY_TARGET = 2.0

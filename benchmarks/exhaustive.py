@@ -7,7 +7,7 @@ from auslan import hard2_labels, load
 from results import Row
 
 from telltree import Grammar, Panel
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.search import Exhaustive
 from telltree.tree import MDL, GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget

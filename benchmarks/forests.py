@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from telltree import GrammarForestClassifier, GrammarTreeClassifier, Panel
 from telltree.datasets import load_acasx, load_auslan, make_encounters
 from telltree.errors import DataWarning
-from telltree.estimators.folds import folds
+from telltree.estimators.cross_validation import stratified_folds
 
 Records = tuple[Panel, np.ndarray]
 
@@ -50,7 +50,7 @@ def brier(chances: np.ndarray, y: np.ndarray, classes: np.ndarray) -> float:
 def judged(records: Records, trees: int) -> Iterator[tuple[float, ...]]:
     """In each fold accuracy, Brier score and seconds of a tree and of a forest, and what the forest foretold."""
     panel, y = records
-    for train, test in folds(np.unique(y, return_inverse=True)[1], None, 5, 0):
+    for train, test in stratified_folds(np.unique(y, return_inverse=True)[1], None, 5, 0):
         found: list[float] = []
         for model in (
             GrammarTreeClassifier(random_state=0),

@@ -12,7 +12,7 @@ from peers.run_deap import run_deap
 from results import Row
 
 from telltree import Grammar, Panel
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.search import Auto, CrossEntropy, GeneticProgramming, MonteCarlo, Pipe, Search
 from telltree.tree import GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget

@@ -1,5 +1,5 @@
 """The largest files that are read, how long each takes (CPU, warm) and how much memory; and ten thousand mutants of
-each golden model file: only telltree's own errors. Not part of `make backend`: it proves more than it measures.
+each golden model file: only telltree's own errors. Not part of `make bench`: it proves more than it measures.
 
     python benchmarks/hostile_files.py [mutants] [seed]
 
@@ -31,7 +31,6 @@ from telltree.errors import ModelFormatError  # noqa: E402
 from telltree.estimators import load  # noqa: E402
 from telltree.grammar import Grammar  # noqa: E402
 from telltree.panel import Column, Schema  # noqa: E402
-from telltree.panel.schema_file import from_toml, to_toml  # noqa: E402
 
 FEW = Schema([Column("x", "real"), Column("y", "real"), Column("b", "Boolean")])
 KIND = Schema([Column(f"x{i}", "real", kind="height") for i in range(300)])
@@ -96,7 +95,7 @@ def grammar_over(schema):
 
 
 def toml(path):
-    return from_toml(path.read_text())
+    return Schema.from_toml(path.read_text())
 
 
 def table(path):
@@ -130,7 +129,7 @@ CASES = {
     "model, 3,000 runners-up spelt oddly": (lambda: runners_up("F(speed < {}and not height < 2)", 3_000), load),
     "model, 19,900 runners-up": (lambda: runners_up("F(speed < {})", 19_900), load),
     "model, grammar of 90,000 alternatives": (lambda: long_grammar(90_000), load),
-    "schema, 20,000 columns": (lambda: to_toml(many(20_000)), toml),
+    "schema, 20,000 columns": (lambda: many(20_000).to_toml(), toml),
     "schema, 120,000 tables": (lambda: "\n".join(f"[columns.c{i}]\ntype='real'" for i in range(120_000)), toml),
     "schema, 190,000 levels": (
         lambda: "[columns.a]\ntype='categorical'\nlevels=[" + ",".join(f"'p{i}'" for i in range(190_000)) + "]",

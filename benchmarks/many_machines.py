@@ -27,9 +27,9 @@ from larger_than_memory import NAMES, STEPS, make
 import telltree
 from telltree import Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.trace import signals_of
-from telltree.estimators import classifier
 from telltree.scale import dask as on_cluster
-from telltree.scale.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.scale import run_context
+from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 from telltree.search import GeneticProgramming
 from telltree.tree import Greedy
 from telltree.tree.backend import LocalBackend
@@ -74,29 +74,29 @@ def model_for(panel: Panel, evaluations: int, depth: int = 3) -> GrammarTreeClas
 @contextmanager
 def watched() -> Iterator[Traffic]:
     """Count what is sent and received, and how long workers work."""
-    traffic, ask, close = Traffic(), on_cluster._Workers.ask, on_cluster._Workers.close
+    traffic, ask, close = Traffic(), on_cluster._WorkerShards.ask, on_cluster._WorkerShards.close
 
-    def asked(self: on_cluster._Workers, messages: list) -> list:
+    def asked(self: on_cluster._WorkerShards, messages: list) -> list:
         began = time.perf_counter()
         answers = ask(self, messages)
         traffic.waited += time.perf_counter() - began
         traffic.calls += 1
-        traffic.generations += messages[0].call.question == "findings"
+        traffic.generations += messages[0].call.method == "findings"
         traffic.sent += sum(
             len(pickle.dumps(one if one.open_first else one._replace(opening=None))) for one in messages
         )
         traffic.received += len(pickle.dumps(answers))
         return answers
 
-    def closed(self: on_cluster._Workers) -> None:
+    def closed(self: on_cluster._WorkerShards) -> None:
         traffic.busy = sum(home.actor.seconds for home in self._homes)
         close(self)
 
-    on_cluster._Workers.ask, on_cluster._Workers.close = asked, closed
+    on_cluster._WorkerShards.ask, on_cluster._WorkerShards.close = asked, closed
     try:
         yield traffic
     finally:
-        on_cluster._Workers.ask, on_cluster._Workers.close = ask, close
+        on_cluster._WorkerShards.ask, on_cluster._WorkerShards.close = ask, close
 
 
 def timed(panel: Panel, y: np.ndarray, evaluations: int, workers: int, depth: int = 3) -> tuple[float, Traffic, str]:
@@ -136,7 +136,7 @@ def compare(records: int, evaluations: int, folder: Path, depth: int) -> None:
         print(f"| {name} | {seconds:.1f} | {alone / seconds:.2f} × | {told} | {idle} |")
 
 
-class InTurn(Places):
+class InTurn(ShardPlaces):
     """Shards in this process, asked through bytes as if they were elsewhere."""
 
     def __init__(self, panel: Panel, grammar: Grammar, shards: int, traffic: Traffic) -> None:
@@ -151,7 +151,7 @@ class InTurn(Places):
     def ask(self, messages: Sequence[Message]) -> list[Any]:
         traffic, answers = self._traffic, []
         traffic.calls += 1
-        traffic.generations += messages[0].call.question == "findings"
+        traffic.generations += messages[0].call.method == "findings"
         for message in messages:
             asked = pickle.dumps(message if message.open_first else message._replace(opening=None))
             began = time.process_time()
@@ -181,7 +181,7 @@ def parts(records: int, evaluations: int, folder: Path) -> None:
                 places.append(InTurn(panel, grammar, machines, traffic))  # noqa: B023 - called within this turn
                 return ShardedBackend(places[0], panel.schema, grammar, signals_of(panel).spread)
 
-        classifier.Cluster = Elsewhere
+        run_context.Cluster = Elsewhere
         began = time.process_time()
         model_for(panel, evaluations).fit(panel, y, client=True)
         spent, own = time.process_time() - began, places[0].spent

@@ -7,11 +7,11 @@ comparisons, arithmetic, and/or, constants, conditions, returned values, and sta
 killed if a test fails, or takes too long. Those that survive are printed, to be read: either nobody could notice the
 change, or a test is missing.
 
-First all tests are run once, file by file, to note what each of them runs (`covering.py`). Of a change only those are
-asked that may notice it: tests that were seen to run its line, then those that run its function, then the others of
-their files, in case that something was made once for all of them; of each, first those that noticed another change to
-the same file, then the quickest. The first that fails ends it. What survives so many seconds of tests has survived:
-more tests could only raise the share that is killed.
+First all tests but slow ones are run once, file by file, to note what each of them runs (`covering.py`). Of a change
+only those are asked that may notice it: tests that were seen to run its line, then those that run its function, then
+the others of their files, in case that something was made once for all of them; of each, first those that noticed
+another change to the same file, then the quickest. The first that fails ends it. What survives so many seconds of tests
+has survived: more tests could only raise the share that is killed.
 
 The work is done in a folder, with a copy of the sources as they were when it was begun. A run that was ended goes on
 there: lines, compiled kernels and verdicts are kept. Tests are copied anew each time, so that `--again` tells what new
@@ -364,6 +364,8 @@ class Copy:
             "no:xdist",
             "-p",
             "covering",
+            "-m",
+            "not slow",
             "-W",
             "ignore::pytest.PytestAssertRewriteWarning",
             *options,

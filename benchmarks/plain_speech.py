@@ -26,7 +26,8 @@ from telltree.datasets import load_acasx, load_auslan, make_encounters
 from telltree.engine import Formula
 from telltree.errors import SpeechError
 from telltree.explain import english
-from telltree.explain.categories import CategoryGroup, Telling, nested, sentence, signed
+from telltree.explain.category_text import CategoryGroup, CategoryText, nested
+from telltree.explain.sentence import claims_of, sentence
 from telltree.tree import Leaf, Node, Tree
 from telltree.tree.tree import Headline
 
@@ -121,7 +122,7 @@ def _spoken(panel: Panel, y: np.ndarray) -> Spoken:
     tree, made = model.tree_, Spoken()
     found = _as_found(tree, panel)
     categories = model.categories(panel, y)
-    made.read = list(_as_read(nested([category.told for category in categories])))
+    made.read = list(_as_read(nested([category.as_text for category in categories])))
     for category, (leaf, branches), (_, before) in zip(categories, tree.leaves, found.leaves, strict=True):
         made.found.append(sentence(before, panel.schema, tree.missing, style="paper"))
         made.paper.append(sentence(branches, tree.schema, tree.missing, style="paper"))
@@ -132,7 +133,7 @@ def _spoken(panel: Panel, y: np.ndarray) -> Spoken:
         members = np.isin(np.arange(len(panel)), category.positions)
         for said in dict.fromkeys((category.english, category.short)):
             _compare(made, said, tree, panel, members)
-        for said, claim in zip(category.steps, signed(branches), strict=True):
+        for said, claim in zip(category.steps, claims_of(branches), strict=True):
             _compare(made, said, tree, panel, Formula(claim)(panel))
     for node in tree.nodes:
         said = english(node.formula, tree.schema, tree.missing, step=tree.step)
@@ -165,18 +166,20 @@ def _as_found(tree: Tree, panel: Panel) -> Tree:
         true, false = below(node.true, here & truth), below(node.false, here & ~truth)
         found = node.found or node.formula
         if not np.array_equal(found(panel)[here], truth[here]):
-            found = Formula(signed([(found, False)])[0])
+            found = Formula(claims_of([(found, False)])[0])
         return replace(node, formula=found, true=true, false=false)
 
     return replace(tree, root=below(tree.root, np.ones(len(panel), np.bool_)))
 
 
-def _as_read(parts: Sequence[CategoryGroup | Telling], above: float = 0.0, *, alone: bool = True) -> Iterator[float]:
+def _as_read(
+    parts: Sequence[CategoryGroup | CategoryText], above: float = 0.0, *, alone: bool = True
+) -> Iterator[float]:
     """The words of each category in order: its own, and its part of what is told above it."""
     for part in parts:
         if isinstance(part, CategoryGroup):
             first, last = part.numbers
-            yield from _as_read(part.parts, above + _length(part.said.english) / (last - first + 1), alone=False)
+            yield from _as_read(part.parts, above + _length(part.shared.english) / (last - first + 1), alone=False)
         else:
             yield above + _length((part.short or part.whole.english) if alone else part.steps[-1].english)
 

@@ -59,7 +59,7 @@ class Results:
         methods = "\n\n".join(f"**{section.heading}**\n{_methods(section.rows)}" for section in self.sections)
         return (
             "# Benchmarks\n\n"
-            f"Measured on {self.date}, written by `make backend`. Targets met: {sum(judged)} of {len(judged)}.\n"
+            f"Measured on {self.date}, written by `make bench`. Targets met: {sum(judged)} of {len(judged)}.\n"
             "Where a figure is a ratio (×), it compares telltree with the peer beside it. "
             "[How each was measured](#how-each-was-measured) stands below.\n\n"
             f"{tables}\n\n"

@@ -15,7 +15,7 @@ from results import Row
 from timing import in_turn
 
 from telltree import Grammar, Panel
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores, Search
 from telltree.search.search import Breeder, Task

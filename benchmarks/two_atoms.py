@@ -11,7 +11,7 @@ from peers.numpy_monte_carlo import TwoAtoms
 from walks import random_walks
 
 from telltree import Grammar, Panel
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import NO_ROW, Lanes, draw
 from telltree.logic import Attribute, Expression, Number, Operator
@@ -74,5 +74,5 @@ def for_peer(where: Setting, chosen: Sequence[int]) -> list[TwoAtoms]:
         assert isinstance(constant, Number)
         return places[signal.name], name(e), constant.value
 
-    wholes = [where.population.derivation(i, where.grammar).expression for i in chosen]
+    wholes = [where.grammar.derivation(where.population, i).expression for i in chosen]
     return [(name(e), name(e.args[0]), atom(e.args[0].args[0]), atom(e.args[0].args[1])) for e in wholes]

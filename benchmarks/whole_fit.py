@@ -1,4 +1,4 @@
-"""What a whole fit costs beside the work that cannot be spared: drawing, breeding, lowering and evaluating formulas.
+"""What a whole fit costs beside the work that cannot be spared: drawing, breeding, compiling and evaluating formulas.
 
 All the rest is on top of that: making planes, choosing, centring, wording.
 """
@@ -13,15 +13,14 @@ import numpy as np
 from results import Row
 from whole_fits import CASES, Case
 
-from telltree.engine import evaluator, population
+from telltree.engine import evaluator
 from telltree.search import genetic_programming
 
 MOST = 1.5
 KERNELS = (
     (genetic_programming, "draw"),
     (genetic_programming, "breed"),
-    (population, "lower_plain"),
-    (population, "lower"),
+    (evaluator, "compile_formulas"),
     (evaluator, "evaluate"),
 )
 

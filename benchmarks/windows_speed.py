@@ -9,7 +9,7 @@ from two_atoms import draw_formulas, two_classes
 from walks import STEPS, random_walks
 
 from telltree import Grammar, Panel
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 
 MOST = 3.0
 DEPTH = 4

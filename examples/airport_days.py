@@ -26,7 +26,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from telltree import GrammarTreeClassifier, Panel
-from telltree.estimators.judgement import Summaries
+from telltree.estimators.baselines import Summaries
 from telltree.estimators.scorecard import Scorecard, side_by_side
 from telltree.panel import labels_from_frame
 
@@ -157,7 +157,7 @@ def compare(learn: Days, unseen: Days) -> None:
     for name, other in others.items():
         chances[name] = other.fit(summaries(learn.panel), learn.y).predict_proba(summaries(unseen.panel))
     for name, tree in trees.items():
-        print(f"{name}:\n{tree.tree_.outline()}\n")
+        print(f"{name}:\n{tree.outline()}\n")
     print(f"on {len(unseen.y)} days from October to December, of which {np.count_nonzero(unseen.y == 'bad')} are bad:")
     classes = trees["telltree"].classes_
     print(side_by_side({name: Scorecard.of(unseen.y, found, classes) for name, found in chances.items()}))

@@ -1,49 +1,68 @@
-"""How hypothesis runs, and what several files of tests share: panels, a tree to draw, a browser, a cache."""
+"""Profiles of Hypothesis, a check for skipped tests, and fixtures for several files: panels, figures, a browser."""
 
 import os
-import random
+import re
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.support.browser import opened_browser
-from tests.support.strategies import Column, panel_of
+from tests.support.effort import load_profiles
+from tests.support.mixed_records import MIXED, mixed_labels, mixed_records
+from tests.support.strategies import panel_of
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".numba_cache"))
 
-# The same examples every time, so that a failure here fails there; kernels compile at their first call.
-settings.register_profile("telltree", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("telltree")
+load_profiles()
+
+TESTS = Path(__file__).parent
+LONG = (
+    "project/test_docs.py",
+    "scale/test_dask.py",
+    "engine/test_kernels.py",
+    "report/test_browser.py",
+    "search/test_contract.py",
+    "project/test_notebook.py",
+    "experiments/test_run.py",
+    "scale/test_checkpoint.py",
+    "cli/test_verbs.py",
+    "cli/test_terminal.py",
+    "project/test_locales.py",
+    "project/test_read_only.py",
+    "logic/test_operators.py",
+    "engine/test_boundaries.py",
+    "explain/test_categories.py",
+    "estimators/test_forest.py",
+)
+"""The files that take longest. They run first, so that no process is left with one when the other has ended."""
+MISSING = pytest.StashKey()
+ALLOWED_SKIPS = re.compile("real data|root may|SCIPY_ARRAY_API|mount|cannot be had")
+"""Reasons to skip a test although everything is installed that can be."""
 
 
-def mixed_records(number, seed=0):
-    """Ragged records of all column types, a few values missing, in plain Python."""
-    rng = random.Random(seed)
-
-    def steps(length, draw):
-        return [None if rng.random() < 0.03 else draw() for _ in range(length)]
-
-    lengths = [rng.randint(1, 6) for _ in range(number)]
-    return [
-        {
-            "speed": steps(length, lambda: round(rng.gauss(0, 2), 2)),
-            "height": steps(length, lambda: float(rng.randrange(5))),
-            "on": steps(length, lambda: rng.random() < 0.3),
-            "mode": steps(length, lambda: rng.choice(("up", "down", "level"))),
-        }
-        for length in lengths
-    ]
+def pytest_addoption(parser):
+    parser.addoption(
+        "--complete", action="store_true", help="fail if a test is skipped for want of a program or package"
+    )
 
 
-MIXED = (Column("speed", "real"), Column("height", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.relative_to(TESTS).as_posix() not in LONG)
 
 
-def mixed_labels(records):
-    """Three classes that formulas tell apart."""
-    fast = [any(x is not None and x > 2.5 for x in record["speed"]) for record in records]
-    high = [any(h is not None and h >= 4 for h in record["height"]) for record in records]
-    return ["fast" if f else "high" if h else "calm" for f, h in zip(fast, high, strict=True)]
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if session.config.getoption("complete") and reporter is not None:
+        reasons = {report.longrepr[2] for report in reporter.stats.get("skipped", []) if report.longrepr}
+        session.config.stash[MISSING] = missing = sorted(r for r in reasons if not ALLOWED_SKIPS.search(r))
+        if missing and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for reason in config.stash.get(MISSING, ()):
+        terminalreporter.write_line(f"--complete: {reason}", red=True)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,11 @@
-"""The defaults that the estimator and the command line share, so that both learn the same tree of the same data."""
+"""Defaults that the library and the command line share, so that both give the same results on the same data."""
 
 DEFAULT_SEARCH = "auto"
-"""The name of the search that `search=None` stands for."""
+"""Name of the search that `search=None` stands for."""
 FOLDS = 5
-"""In how many folds the command line judges a tree."""
+"""Number of folds in which the command line judges a tree."""
 RANDOM_STATE = 0
+TRIALS = 20
+"""Number of trials of an experiment."""
+SIMULATED_ENCOUNTERS = 10_000
+"""Number of simulated encounters of an experiment."""

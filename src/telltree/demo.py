@@ -1,4 +1,4 @@
-"""A first look: aircraft encounters from a real study, and what kinds of near mid-air collision there are."""
+"""A first look: the kinds of near mid-air collision in aircraft encounters from a real study."""
 
 import textwrap
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ COLUMNS = (
     *("vert_rate_1", "vert_rate_2", "abs_alt_diff"),
     *("response_none_1", "response_none_2", "response_follow_1", "response_follow_2"),
 )
-"""Those of the 77 that the demo asks about: how the aircraft fly, and what their pilots do."""
+"""The 7 of 77 columns that the demo uses: the motion of the aircraft, and the pilots' responses."""
 GRAMMAR = """
 Start  ::= F(Moment) | G(Moment)
 Moment ::= Atom | Atom and Atom | Atom and Atom and Atom
@@ -30,13 +30,13 @@ WIDTH = 100
 
 
 def encounters() -> tuple[Panel, NDArray[Any]]:
-    """The sample that comes with telltree, and how each encounter ended."""
+    """Return the sample that comes with telltree, and the outcome of each encounter."""
     everything, ends = load_acasx()
     return everything.select(COLUMNS), ends
 
 
 def fit(panel: Panel, ends: NDArray[Any]) -> GrammarTreeClassifier:
-    """The demo's tree: three questions deep, without small leaves."""
+    """Fit the demo's tree, three questions deep, without small leaves."""
     model = GrammarTreeClassifier(
         GRAMMAR, growth=Greedy(prevent_same_label=True), max_depth=3, min_samples_leaf=10, random_state=0
     )
@@ -44,7 +44,7 @@ def fit(panel: Panel, ends: NDArray[Any]) -> GrammarTreeClassifier:
 
 
 def demo(page: Path | None = None) -> Iterator[str]:
-    """What the demo prints, part by part; with `page`, it also writes a report there."""
+    """Yield the parts of the demo's output; with `page`, also write a report there."""
     if page is not None:
         from telltree.report import write_report  # first, so that a missing library is reported before the work
 
@@ -57,11 +57,11 @@ def demo(page: Path | None = None) -> Iterator[str]:
         f"{len(panel) - LEARNT_FROM} test it."
     )
     model = fit(panel[train], ends[train])
-    yield "What it asks of an encounter:\n\n" + textwrap.indent(model.tree_.outline(), "  ")
+    yield "What it asks of an encounter:\n\n" + textwrap.indent(model.outline(), "  ")
     yield "The kinds of NMAC, in words. Each leaf of the tree is a category:"
     for category in model.categories(panel[train], ends[train]):
         if category.label == "NMAC":
-            yield _told(category)
+            yield _category_text(category)
     yield _verdict(model, panel[test], ends[test])
     if page is None:
         yield "To see it all, in a page of its own: telltree demo -o report.html"
@@ -71,7 +71,7 @@ def demo(page: Path | None = None) -> Iterator[str]:
         yield f"Now open {page} in a browser: the tree, its categories, and the way of each record."
 
 
-def _told(category: Category) -> str:
+def _category_text(category: Category) -> str:
     counts = ", ".join(f"{label}: {count}" for label, count in category.counts.items())
     head = f"  [{category.number}] {category.title}, {counted(len(category.members), 'encounter')} ({counts})"
     return "\n".join([head, _wrapped(category.english, 6)])
@@ -79,10 +79,10 @@ def _told(category: Category) -> str:
 
 def _verdict(model: GrammarTreeClassifier, panel: Panel, ends: NDArray[Any]) -> str:
     found = model.predict(panel)
-    caught, said = int(((found == "NMAC") & (ends == "NMAC")).sum()), int((found == "NMAC").sum())
+    caught, named = int(((found == "NMAC") & (ends == "NMAC")).sum()), int((found == "NMAC").sum())
     return _wrapped(
         f"On the {len(panel)} encounters it has not seen: accuracy {np.mean(found == ends):.3f}; it finds {caught} of "
-        f"the {int((ends == 'NMAC').sum())} NMACs, and is right in {caught} of the {said} it names."
+        f"the {int((ends == 'NMAC').sum())} NMACs, and is right in {caught} of the {named} it names."
     )
 
 

@@ -149,6 +149,7 @@ def test_too_few_records_to_cross_validate(tmp_path):
     bad(2, "fit", few, *KEYS, *LABEL, *QUICK, "--cv", "2", says="each is in one alone")
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_cross_validating_keeps_the_model(folder, tmp_path):
     saved = tmp_path / "model.json"
     slow = ("--search-seconds", "1", "--search-evaluations", "100000000", "--max-depth", "1", "-o", saved)

@@ -34,6 +34,7 @@ def figures(text):
     return {model["name"]: [{**run, "seconds": None} for run in model["runs"]] for model in models}
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_after_ctrl_c(home):
     kept = home / "telltree" / "experiment-encounters.jsonl"
     with started([PROGRAM, "experiment", *SMALL]) as running:

@@ -1,6 +1,8 @@
 """Models that call user functions, through the installed program: the user names the file that has them."""
 
 import json
+import os
+import py_compile
 
 import pytest
 
@@ -95,3 +97,17 @@ def test_a_file_is_run_only_if_the_user_names_it(folder, tmp_path):
     good("show", folder / "model.json", "--functions", tmp_path / "mine.py")
     assert ran.exists()
     bad(2, "fit", folder / "flights.csv", *KEYS, *LABEL, "--functions", tmp_path / "mine.py", says="--grammar")
+
+
+def test_no_bytecode_is_left_beside_the_file_or_read_from_there(folder, tmp_path):
+    (tmp_path / "mine.py").write_text(FUNCTIONS)
+    py_compile.compile(str(tmp_path / "mine.py"), doraise=True)
+    bytecode = next((tmp_path / "__pycache__").iterdir())
+    stamp = (tmp_path / "mine.py").stat()
+    (tmp_path / "mine.py").write_text("x = 1\n".ljust(stamp.st_size))
+    os.utime(tmp_path / "mine.py", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # the bytecode looks up to date
+    bad(2, "show", folder / "model.json", "--functions", tmp_path / "mine.py", says="has no user functions")
+    bytecode.unlink()
+    (tmp_path / "mine.py").write_text(FUNCTIONS)
+    good("show", folder / "model.json", "--functions", tmp_path / "mine.py")
+    assert not list((tmp_path / "__pycache__").iterdir())

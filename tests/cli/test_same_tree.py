@@ -5,7 +5,7 @@ import pytest
 from tests.cli.test_verbs import KEYS, good, write_csv
 
 from telltree import GrammarTreeClassifier, read
-from telltree.cli.verbs.fit import TreeOptions, _classifier
+from telltree.cli.tree_options import TreeOptions, classifier_from
 from telltree.search import Auto, MonteCarlo
 
 LABEL = ("--label", "nmac")
@@ -52,4 +52,4 @@ def test_model_files_are_identical(folder, tmp_path, case):
 
 
 def test_no_option_has_a_default_of_its_own():
-    assert _classifier(TreeOptions()).get_params() == GrammarTreeClassifier().get_params()
+    assert classifier_from(TreeOptions()).get_params() == GrammarTreeClassifier().get_params()

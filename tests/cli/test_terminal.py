@@ -86,6 +86,7 @@ def test_a_bar_is_shown_while_learning_and_then_gone(terminal, flights):
     assert "[1] " in ended  # a slow machine may find nothing worth asking in half a second
 
 
+@pytest.mark.slow
 def test_ctrl_c_on_a_terminal_keeps_the_best_so_far(terminal, flights, tmp_path):
     saved = tmp_path / "model.json"
     options = (*KEYS, "--label", "nmac", "--search-seconds", "60", "--search-evaluations", "1000000000", "-o", saved)
@@ -96,6 +97,7 @@ def test_ctrl_c_on_a_terminal_keeps_the_best_so_far(terminal, flights, tmp_path)
     assert "yes:" in good("show", saved)
 
 
+@pytest.mark.slow
 def test_results_are_the_same_on_a_terminal_and_off_it(terminal, flights):
     options = ("fit", flights, *KEYS, "--label", "nmac", *QUICK)
     terminal.type(command(*options) + "; echo ended-$?")
@@ -104,6 +106,7 @@ def test_results_are_the_same_on_a_terminal_and_off_it(terminal, flights):
     assert all(" ".join(line.split()) in shown for line in good(*options).splitlines())
 
 
+@pytest.mark.slow
 def test_colours_are_left_out_where_asked(terminal, flights):
     options = (*KEYS, "--label", "nmac", "--search-seconds", "60", "--search-evaluations", "1000000000")
     colour = re.compile("\x1b\\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])[0-9;]*m")
@@ -118,6 +121,7 @@ def test_colours_are_left_out_where_asked(terminal, flights):
     terminal.press("C-c")
 
 
+@pytest.mark.slow
 def test_results_cannot_steer_a_terminal(terminal, plain, labels, tmp_path):
     odd = [f"\x1b[8m{label}" for label in labels]
     data = write_csv(tmp_path / "odd.csv", plain, odd)

@@ -384,6 +384,7 @@ def test_devices_are_written_to_and_not_replaced(folder, model):
     assert piped == good("export", model, "--to", "json")
 
 
+@pytest.mark.slow
 def test_the_model_is_saved_though_nobody_reads_what_is_printed(folder, model, tmp_path):
     saved = tmp_path / "model.json"
     args = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK, "-o", saved)

@@ -2,7 +2,7 @@
 
 import random
 
-from telltree.cli.options import wrapped
+from telltree.cli.output import wrapped
 
 TREE = """\
 at some point speed is above 5 m/s while the valve is open?

@@ -319,6 +319,7 @@ def rows_under(heading):
     return {row[0]: row[1:] for row in rows if not row[0].startswith("-")}
 
 
+@pytest.mark.slow
 def test_the_page_tells_what_the_logic_does_in_the_ten_thousand():
     panel, y, family = make_encounters()
 

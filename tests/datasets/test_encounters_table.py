@@ -7,7 +7,7 @@ import platformdirs
 import pytest
 
 from telltree.datasets.encounters import CODES, advised, avoidance
-from telltree.datasets.encounters.table import solve_table
+from telltree.datasets.encounters.logic_table import solve_table
 from telltree.errors import SettingsError
 
 pytestmark = pytest.mark.usefixtures("cache_folder")

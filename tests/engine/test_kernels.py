@@ -59,6 +59,7 @@ print([str(grammar.draw(seed)) for seed in range(5)])
 """
 
 
+@pytest.mark.slow
 def test_a_change_to_a_helper_is_seen_by_the_kernels_it_is_compiled_into(tmp_path):
     """Also one that leaves the size and the times of the file as they were, in a file other than the kernel's."""
     package = tmp_path / "telltree"
@@ -126,6 +127,7 @@ print(Formula.parse(sys.argv[1], panel.schema)(panel).sum())
 """
 
 
+@pytest.mark.slow
 def test_what_one_process_compiled_for_formulas_that_count_serves_another_for_any(tmp_path):
     """A fit compiles for all that its grammar may say, and predicting is asked of few formulas, in another process."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
@@ -167,6 +169,7 @@ def flipped(content):
     return content[:-20] + bytes([content[-20] ^ 1]) + content[-19:]
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_compiled_anew_and_said_to_be(compiled_once, tmp_path):
     shutil.copytree(compiled_once[0], tmp_path, dirs_exist_ok=True)
     changes = (
@@ -270,11 +273,12 @@ def test_settings_that_are_whole_numbers_need_no_kernels_of_their_own(search, ke
         fitted = GrammarTreeClassifier(
             search=replace(search, **shares), criterion=GiniSize(number(100), number(1)), max_depth=1, random_state=0
         ).fit(panel, labels)
-        return [set(one.signatures) for one in kernels], fitted.tree_.outline()
+        return [set(one.signatures) for one in kernels], fitted.outline()
 
     assert learned(float) == learned(int)
 
 
+@pytest.mark.slow
 def test_kernels_stay_inside_their_arrays():
     """Compiled code does not look where it reads and writes, unless it is told to: then the same tests must pass.
 

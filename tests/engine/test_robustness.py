@@ -4,17 +4,18 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
-from tests.support.paths import edge_case, garbage_in_memory
+from tests.support.effort import examples
+from tests.support.evaluation_paths import edge_case, garbage_in_memory
 from tests.support.strategies import FUNCTIONS, Column, RandomFormulas, derived, draw_columns, panel_of
 from tests.tree.test_induction import Robustness as NaiveRobustness
 
 from telltree import Formula
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.explain import Robustness
 from telltree.grammar.tables import Tables
 
@@ -66,7 +67,7 @@ def drawn(rng):
     return case, plain, formulas
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.randoms(use_true_random=False))
 def test_margins_of_every_operator_are_those_of_the_oracle_at_every_step(rng):
     case, plain, formulas = drawn(rng)
@@ -76,7 +77,7 @@ def test_margins_of_every_operator_are_those_of_the_oracle_at_every_step(rng):
             assert margins.over_time(formula, i).tolist() == near(judge.over_time(own, record)), str(formula)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_the_smallest_margin_of_every_operator_is_that_of_the_oracle(seed):
     """In a search and of formulas as they stand, with garbage in memory; several at once share registers."""

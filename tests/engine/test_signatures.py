@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from telltree.engine.population import marks_of
+from telltree.engine.population_evaluator import marks_of
 
 WORDS = arrays(np.uint64, 6, elements=st.integers(0, 3) | st.integers(0, 2**64 - 1))
 

@@ -8,8 +8,8 @@ from tests.support.golden_trees import gaps
 
 from telltree import Formula, Grammar, Panel
 from telltree.engine.atoms import Atom
-from telltree.engine.formulas import FormulaEvaluator, signals_of
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator, signals_of
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.tree.backend import LocalBackend
 

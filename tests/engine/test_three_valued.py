@@ -5,10 +5,11 @@ from itertools import count, islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle, three_valued
+from tests.support.effort import examples, few_fast
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, Case, Column, RandomFormulas, draw_case, draw_columns
 from tests.support.three_valued import FALSE, TRUE, UNKNOWN
 
@@ -50,7 +51,7 @@ def answers(expressions, panel):
     return sum(found)
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", few_fast(range(SEEDS)))
 def test_two_thousand_random_formulas_agree(seed):
     rng, seen = random.Random(seed), set()
     for _ in range(FAMILIES):
@@ -66,7 +67,7 @@ def test_two_thousand_random_formulas_agree(seed):
     assert seen == {FALSE, UNKNOWN, TRUE}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.randoms(use_true_random=False))
 def test_small_cases_agree_at_every_step(rng):
     (plain,) = draw_bounded(rng, COLUMNS, 1, 3)

@@ -7,23 +7,25 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
+from tests.support.effort import examples, few_fast
 from tests.support.naive_evidence import Naive
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
-from telltree.engine import Formula, trace
+from telltree.engine import Formula, trace, use_evaluator
 from telltree.explain import Robustness
 
 NEAR = 1e-9
 
 
-@pytest.fixture(params=["compiled", "plain"])
-def way(request, monkeypatch):
-    """Both ways to walk, whatever was loaded before."""
-    monkeypatch.setattr(trace, "_worth_no_compiler", lambda work: request.param == "plain")
+@pytest.fixture(params=["compiled", "interpreted"])
+def evaluator(request):
+    """Both ways to trace, whatever was loaded before."""
+    with use_evaluator(request.param):
+        yield
 
 
 def drawn(rng, most=7):
@@ -52,16 +54,16 @@ def assert_as_judged(case, plain, formula):
         assert found.distance(i).size == pytest.approx(size, rel=NEAR, abs=NEAR), str(formula)
 
 
-@pytest.mark.usefixtures("way")
-@settings(max_examples=150, deadline=None)
+@pytest.mark.usefixtures("evaluator")
+@examples(150)
 @given(st.integers(0, 2**32))
-def test_all_that_a_walk_finds_is_as_a_naive_judge_has_it(seed):
+def test_all_that_a_trace_finds_is_as_a_naive_judge_has_it(seed):
     rng = random.Random(seed)
     assert_as_judged(*drawn(rng))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_some_records_are_walked_as_all_are(seed):
+@pytest.mark.parametrize("seed", few_fast(range(3)))
+def test_some_records_are_traced_as_all_are(seed):
     rng = random.Random(seed)
     case, _, formula = drawn(rng)
     margins = Robustness(case.panel)
@@ -73,7 +75,7 @@ def test_some_records_are_walked_as_all_are(seed):
     assert [some.distance(k) for k in range(5)] == [everyone.distance(i) for i in chosen]
 
 
-def test_records_are_walked_in_shares_as_they_are_together(monkeypatch):
+def test_records_are_traced_in_shares_as_they_are_together(monkeypatch):
     rng = random.Random(5)
     columns = draw_columns(rng)
     case = draw_case(rng, columns, [rng.randint(1, 9) for _ in range(60)])
@@ -90,7 +92,7 @@ def test_records_are_walked_in_shares_as_they_are_together(monkeypatch):
     assert [shares.held(e, i).tolist() for i in range(60)] == [whole.held(e, i).tolist() for i in range(60)]
 
 
-def test_no_records_are_walked_too():
+def test_no_records_are_traced_too():
     case, _, formula = drawn(random.Random(0))
     nobody = Robustness(case.panel).evidence(formula.expression, [])
     assert (len(nobody.truth), len(nobody.steps)) == (0, 0)

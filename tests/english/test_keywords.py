@@ -4,11 +4,12 @@ import random
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.english.test_read import built, types_of
 from tests.support import oracle
+from tests.support.effort import examples
 from tests.support.oracle_form import judged
 from tests.support.strategies import Column, RandomFormulas, draw_case
 
@@ -89,7 +90,7 @@ def test_sentences_about_other_columns_need_no_quotes(word, text):
     assert Formula.from_english(sentence, schema) == Formula.from_english(sentence, plain)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.sampled_from(keywords()), min_size=3, max_size=6, unique=True), st.randoms(use_true_random=False))
 def test_all_columns_may_be_named_by_keywords(words, rng):
     kinds = ["real", "Boolean", "categorical", *(rng.choice(("real", "Boolean")) for _ in words[3:])]

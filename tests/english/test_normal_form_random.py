@@ -4,10 +4,11 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
+from tests.support.effort import examples, few_fast
 from tests.support.oracle_form import judged
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, Column, RandomFormulas, draw_case, draw_columns
 
@@ -107,7 +108,7 @@ def said(e, formula, records, missing, columns):
 
 
 @pytest.mark.parametrize("kind", [RandomFormulas, FewValues, ManyCounts])
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", few_fast(range(SEEDS)))
 def test_ten_thousand_random_cases_agree(seed, kind):
     rng = random.Random(seed)
     for _ in range(FORMULAS):
@@ -119,7 +120,7 @@ def test_ten_thousand_random_cases_agree(seed, kind):
             said(e, formula, panel, missing_in(panel), columns)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.randoms(use_true_random=False), st.sampled_from([RandomFormulas, FewValues]))
 def test_small_cases_agree(rng, kind):
     columns, _, formula = draw_formula(rng, kind, depth=3)
@@ -129,7 +130,7 @@ def test_small_cases_agree(rng, kind):
 
 
 @pytest.mark.parametrize("kind", [RandomFormulas, FewValues])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_plain_is_plain_already(seed, kind):
     rng = random.Random(seed)
     for _ in range(100):
@@ -148,7 +149,7 @@ def test_plain_is_plain_already(seed, kind):
             assert twice.terminals <= once.terminals
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_a_question_is_the_formula_or_its_complement(seed):
     rng = random.Random(seed)
     for _ in range(100):
@@ -164,7 +165,7 @@ def test_a_question_is_the_formula_or_its_complement(seed):
 
 
 @pytest.mark.parametrize("kind", [RandomFormulas, FewValues, ManyCounts])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_boolean_vectors_agree_at_every_step(seed, kind):
     rng = random.Random(seed)
     for _ in range(100):
@@ -183,7 +184,7 @@ def test_boolean_vectors_agree_at_every_step(seed, kind):
                 assert oracle.over_time(judged(found), record, PLAIN_FUNCTIONS) == wanted, f"{e}\n{found}\non {record}"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_fast(range(4)))
 def test_large_formulas_agree_too(seed):
     rng = random.Random(seed)
     columns = FEW

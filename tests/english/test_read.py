@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.support import oracle
+from tests.support.effort import few_fast, share
 from tests.support.oracle_form import judged
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
@@ -101,7 +102,7 @@ def read_back(term, schema, step, missing):
     return sentence, read(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", few_fast(range(SEEDS)))
 def test_ten_thousand_random_formulas_answer_alike(seed):
     rng = random.Random(seed)
     for _ in range(FAMILIES):
@@ -206,7 +207,7 @@ def _stands(a, b, orders):
     return orders.less if a < b else orders.greater if a > b else orders.equal
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few_fast(range(10)))
 def test_random_terms_answer_alike(seed):
     rng = random.Random(seed)
     for _ in range(20):
@@ -409,7 +410,7 @@ def attempt(text, step):
         return error.place, None
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few_fast(range(10)))
 def test_any_text_is_read_or_refused(seed, monkeypatch):
     """With suggestions for the first seed alone: to find one, a text is read in a hundred other forms."""
     if seed:
@@ -422,7 +423,7 @@ def test_any_text_is_read_or_refused(seed, monkeypatch):
         "never x above 3, mode up and pressure “p1” at most 5 at once; and the advisory is always active",
     ]
     understood = 0
-    for _ in range(400):
+    for _ in range(share(400)):
         text = " ".join(rng.choices(WORDS, k=rng.randint(1, 14)))
         if rng.random() < 0.6:
             words = rng.choice(sentences).split(" ")
@@ -433,7 +434,7 @@ def test_any_text_is_read_or_refused(seed, monkeypatch):
         place, found = attempt(text, rng.choice(STEPS))
         understood += found is not None
         assert all(e.type for e in found.walk()) if found else 1 <= place <= len(text) + 1, text
-    assert understood > 10
+    assert understood > share(40)
 
 
 def test_a_schema_without_columns_says_nothing():

@@ -18,13 +18,12 @@ from telltree import explain, report
 from telltree.cli import verbs
 from telltree.errors import SettingsError
 from telltree.estimators import GrammarForestClassifier, GrammarTreeClassifier
-from telltree.explain.asked import Asked
 from telltree.explain.categories import missing_columns
+from telltree.explain.common_splits import CommonSplits
 from telltree.explain.notebook import tree_html
 from telltree.models import export
 from telltree.panel import Panel
 from telltree.search import MonteCarlo
-from telltree.tree import Tree
 
 SILENT = {
     # explain: formulas, figures and steps; or texts of what was told before, in the style that has
@@ -46,8 +45,8 @@ def functions_of(*rooms):
 
 
 METHODS = [
-    GrammarTreeClassifier.categories, GrammarTreeClassifier.rules, GrammarForestClassifier.asked, Asked.by,
-    Tree.outline, tree_html,
+    GrammarTreeClassifier.categories, GrammarTreeClassifier.rules, GrammarForestClassifier.common_splits,
+    CommonSplits.of, GrammarTreeClassifier.outline, tree_html,
 ]  # fmt: skip
 VERBS = [module.name for module in pkgutil.iter_modules(verbs.__path__) if module.name not in SILENT_VERBS]
 
@@ -92,18 +91,18 @@ def paper_of(model, missing):
 def speakers(model, panel, labels, tmp_path):
     """Each with the keyword left open."""
     tree, page = model.tree_, tmp_path / "page.html"
-    yield lambda style: explain.english(tree.root.said, tree.schema, style=style)
+    yield lambda style: explain.english(tree.root.shown, tree.schema, style=style)
     yield lambda style: explain.sentence((), tree.schema, style=style)
     yield lambda style: model.categories(panel, style=style)
     yield lambda style: model.rules(style=style)
     yield lambda style: model.plot(style=style)
     yield lambda style: model.report(panel, labels, page, style=style)
-    yield lambda style: tree.outline(style=style)
+    yield lambda style: explain.outline(tree, style=style)
     yield lambda style: tree_html(tree, style=style)
     yield lambda style: package.ask(panel, "F(speed > 2)", style=style)
     yield lambda style: explain.path_of(tree, panel, 0, style=style)
-    yield lambda style: explain.path_step(tree.root.said, panel, 0, style=style)
-    yield lambda style: Asked.by([tree], style=style)
+    yield lambda style: explain.path_step(tree.root.shown, panel, 0, style=style)
+    yield lambda style: CommonSplits.of([tree], style=style)
     yield lambda style: report.plot_category(tree, panel, style=style)
     yield lambda style: report.plot_record(tree, panel, 0, style=style)
     yield lambda style: report.plot_collage(tree, panel, style=style)
@@ -150,12 +149,12 @@ def test_rules_and_their_tables_speak_the_papers_english(model):
 
 def test_trees_ask_in_the_papers_english(model):
     tree = model.tree_
-    asked = [explain.english(n.said, tree.schema, tree.missed_by(n), style="paper") for n in tree.nodes]
-    assert all(f"{question}?" in tree.outline(style="paper") for question in asked)
-    assert tree.outline() == tree.outline(style="plain") != tree.outline(style="paper")
-    assert {row.english for row in Asked.by([tree], style="paper").questions} >= {
+    asked = [explain.english(n.shown, tree.schema, tree.missed_by(n), style="paper") for n in tree.nodes]
+    assert all(f"{question}?" in explain.outline(tree, style="paper") for question in asked)
+    assert explain.outline(tree) == explain.outline(tree, style="plain") != explain.outline(tree, style="paper")
+    assert {row.english for row in CommonSplits.of([tree], style="paper").questions} >= {
         explain.english(row.expression, tree.schema, tree.missing or (), style="paper")
-        for row in Asked.by([tree]).questions
+        for row in CommonSplits.of([tree]).questions
     }
 
 
@@ -169,7 +168,7 @@ def test_answers_speak_the_papers_english():
         assert answer.to_dict()["english"] == answer.english
         assert "instead, " in str(answer.explain(1))
         assert "[speed]" in str(answer.explain(1))
-        assert answer.explain(0).turn.english.startswith("at some point, [speed] is greater than 2")
+        assert answer.explain(0).decision.english.startswith("at some point, [speed] is greater than 2")
 
 
 def test_ways_speak_the_papers_english(model, panel):

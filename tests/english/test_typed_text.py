@@ -4,15 +4,16 @@ import random
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples
 from tests.support.programs import telltree
 
 from telltree import Formula, Panel, ask
 from telltree.errors import GrammarError, SpeechError
 from telltree.panel import Column, Schema
-from telltree.panel.units import is_unit
+from telltree.panel.column_names import is_unit
 
 FRAME = pd.DataFrame(
     {"id": [1, 1, 2], "pressure": [2.0, 3.0, 3.5], "temp": [20.0, 61.0, 70.5], "valve": ["open", "shut", "open"]}
@@ -266,7 +267,7 @@ FOREIGN = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.sampled_from(SENTENCES),
     st.integers(0, 40),
@@ -282,7 +283,7 @@ def test_a_foreign_word_is_never_dropped(sentence, place, word):
     assert raised.value.place <= len(said) + 1
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.sampled_from(SENTENCES), st.integers(0, 2**32))
 def test_every_suggestion_is_understood(sentence, seed):
     rng = random.Random(seed)

@@ -18,7 +18,7 @@ from telltree.english import quotations, say, term_of
 from telltree.english.normal_form import same
 from telltree.english.terms import Domains
 from telltree.errors import SpeechError
-from telltree.explain import english
+from telltree.explain import english, outline
 from telltree.grammar import Grammar
 from telltree.panel import Column, Schema
 
@@ -450,10 +450,10 @@ def test_times_without_a_unit_are_told_by_the_name_of_their_column(tmp_path):
     words = "after more than 4 units of tick, at some point x is above 0"
     assert english(Formula.parse("F(elapsed() > 4 and x > 0)", panel.schema), panel.schema, step=panel.step) == words
     for tree in (model.tree_, telltree.load(tmp_path / "model.json").tree_):
-        assert tree.outline().splitlines()[0] == "the record lasts more than 4 units of tick?"
+        assert outline(tree).splitlines()[0] == "the record lasts more than 4 units of tick?"
     for said in (words, words.replace("tick", "time")):
         assert str(Formula.from_english(said, panel.schema, step=panel.step)) == "F((elapsed() > 4) ∧ (x > 0))"
-    assert pickle.loads(pickle.dumps(panel)).step.clock == copy.copy(panel.step).clock == "tick"  # noqa: S301
+    assert pickle.loads(pickle.dumps(panel)).step.time_column == copy.copy(panel.step).time_column == "tick"  # noqa: S301
     assert panel[[1, 2]].alone().step == panel.step == (None, "")
     lasting = telltree.ask(panel, "the record lasts more than 4 units of tick")
     assert lasting.english == "the record lasts more than 4 units of tick"

@@ -158,10 +158,14 @@ def test_settings_can_be_searched(panel, labels):
     assert found.best_estimator_.tree_.depth <= 2
 
 
-def test_fitted_estimators_travel_to_other_processes(fitted, panel, labels):
+@pytest.mark.slow
+def test_estimators_are_fitted_in_other_processes(panel, labels):
     here = cross_val_score(tree(), panel, labels, cv=2)
     there = cross_val_score(tree(), panel, labels, cv=2, n_jobs=2)
     assert here.tolist() == there.tolist()
+
+
+def test_fitted_estimators_are_pickled(fitted, panel):
     back = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own bytes
     assert back.predict(panel).tolist() == fitted.predict(panel).tolist()
     assert str(back.tree_) == str(fitted.tree_)

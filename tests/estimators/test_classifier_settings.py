@@ -13,6 +13,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.class_weight import compute_sample_weight
 
+from tests.support.effort import few_fast, is_large
 from tests.support.examples import records
 from tests.support.programs import started
 from tests.support.small_trees import ALL_OF_IT, FEW, TEXT, leaf_with_warning, same, tree
@@ -124,7 +125,7 @@ def first_apart(true, total, size):
 def test_no_tree_is_too_deep_to_travel():
     panel = records(*({"x": [float(i)]} for i in range(130)))
     search = MonteCarlo(evaluations=130)
-    for limit in (None, 10_000):
+    for limit in (None, 10_000) if is_large() else (None,):
         clf = tree(grammar="A ::= F(x < grid(130))", search=search, max_depth=limit, criterion=first_apart)
         clf.fit(panel, range(130))
         assert clf.tree_.depth == 100
@@ -245,7 +246,7 @@ def test_an_interrupt_after_the_last_search_is_told():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-@pytest.mark.parametrize("stage", ["classifier.with_headlines", "classifier.validate"])
+@pytest.mark.parametrize("stage", ["fitted_tree.with_headlines", "classifier.validate"])
 def test_an_interrupt_after_the_tree_was_learned_keeps_it(panel, labels, stage, monkeypatch, caplog):
     def interrupted(*args, **options):
         os.kill(os.getpid(), signal.SIGINT)
@@ -283,7 +284,7 @@ print(model.interrupted_, len(model.predict(panel)))
 """
 
 
-@pytest.mark.parametrize("reports", [1, 5, 30])  # the first generation, a later one, and well into the tree
+@pytest.mark.parametrize("reports", few_fast([5, 1, 30]))  # the first generation, a later one, and well into the tree
 def test_control_c_keeps_the_best_tree_so_far_whenever_it_comes(reports):
     with started([sys.executable, "-c", LONG_FIT]) as process:
         for _ in range(reports):

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import MIXED, mixed_records
+from tests.support.effort import few_fast
 from tests.support.examples import records
+from tests.support.mixed_records import MIXED, mixed_records
 from tests.support.small_trees import FEW, tree
 from tests.support.strategies import panel_of
 
 from telltree.errors import DataError, DataWarning, SettingsError
 from telltree.estimators import Judgement, cross_validate, judge_by_folds, judge_on, load
-from telltree.estimators.folds import folds
-from telltree.estimators.judgement import (
+from telltree.estimators.baselines import (
     LEVELS,
     Summaries,
     commonest_class,
@@ -24,6 +24,7 @@ from telltree.estimators.judgement import (
     summary_trees,
     trees_out_of_fold,
 )
+from telltree.estimators.cross_validation import stratified_folds
 from telltree.panel import Panel
 from telltree.tree import GiniSize
 
@@ -37,9 +38,9 @@ def test_every_record_is_kept_apart_once_and_every_class_is_in_every_fold(codes,
     several = counts[counts > 1]
     if not len(several):
         with pytest.raises(SettingsError, match="in one alone"):
-            folds(codes, None, number, seed)
+            stratified_folds(codes, None, number, seed)
         return
-    found = folds(codes, None, number, seed)
+    found = stratified_folds(codes, None, number, seed)
     assert len(found) == min(number, several.min())
     assert sorted(np.concatenate([test for _, test in found]).tolist()) == list(range(len(codes)))
     for train, test in found:
@@ -53,7 +54,7 @@ def test_every_record_is_kept_apart_once_and_every_class_is_in_every_fold(codes,
 def test_groups_stay_together(pairs, number):
     codes, groups = (np.array(column) for column in zip(*pairs, strict=True))
     try:
-        found = folds(codes, groups, number, 0)
+        found = stratified_folds(codes, groups, number, 0)
     except SettingsError:
         assert len(set(groups)) == 1 or all(len(set(groups[codes == c])) == 1 for c in set(codes)) or len(codes) < 20
         return
@@ -67,7 +68,7 @@ def test_groups_stay_together(pairs, number):
 
 def test_the_seed_alone_decides():
     codes = np.arange(40) % 3
-    one, same, other = (folds(codes, None, 4, seed) for seed in (1, 1, 2))
+    one, same, other = (stratified_folds(codes, None, 4, seed) for seed in (1, 1, 2))
     assert all(np.array_equal(a, b) for pair in zip(one, same, strict=True) for a, b in zip(*pair, strict=True))
     assert not all(np.array_equal(a[1], b[1]) for a, b in zip(one, other, strict=True))
 
@@ -85,14 +86,14 @@ def test_the_seed_alone_decides():
 )
 def test_what_cannot_be_cut_is_refused(codes, groups, number, says):
     with pytest.raises(SettingsError, match=says):
-        folds(np.array(codes), groups, number, 0)
+        stratified_folds(np.array(codes), groups, number, 0)
 
 
 # cross-validation
 
 
 def test_cross_validation_asks_clones_about_what_they_have_not_seen(panel, labels):
-    chosen = folds(np.unique(labels, return_inverse=True)[1], None, 3, 0)
+    chosen = stratified_folds(np.unique(labels, return_inverse=True)[1], None, 3, 0)
     told, events = tree(), []
     found = cross_validate(told, panel, labels, chosen, lambda *event: events.append(event))
     assert events == [(1, 3), (2, 3), (3, 3)]
@@ -105,7 +106,7 @@ def test_cross_validation_asks_clones_about_what_they_have_not_seen(panel, label
 
 def test_a_class_that_a_clone_has_not_met_has_no_probability(panel, labels):
     alone = ["once", *labels[1:]]
-    chosen = folds(np.unique(alone, return_inverse=True)[1], None, 3, 0)
+    chosen = stratified_folds(np.unique(alone, return_inverse=True)[1], None, 3, 0)
     found = cross_validate(tree(), panel, alone, chosen)
     assert found.shape == (60, 4)
     assert sorted(set(alone))[3] == "once"
@@ -139,7 +140,7 @@ def slowly(record, name):
     return [min(known), max(known), mean, known[0], known[-1], spread, *quartiles, slope, change, missing]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_fast(range(4)))
 def test_summaries_are_what_they_say(seed):
     plain = mixed_records(40, seed)
     panel = panel_of(MIXED, plain)
@@ -172,7 +173,7 @@ def test_summaries_of_odd_values():
 
 def test_baselines_learn_in_folds_and_nothing_else(panel, labels):
     codes = np.unique(labels, return_inverse=True)[1]
-    chosen = folds(codes, None, 4, 0)
+    chosen = stratified_folds(codes, None, 4, 0)
     sizes = sizes_beside(3)
     found = trees_out_of_fold(panel, codes, 3, chosen, sizes)
     train, test = chosen[0]
@@ -217,7 +218,7 @@ def test_a_model_is_judged_in_the_folds_of_the_baselines(panel, labels):
     found = judge_by_folds(model, panel, labels, number=3, seed=5)
     assert list(found.cards) == ["telltree", "commonest class", "decision tree", "unlimited tree"]
     assert found.folds == 3
-    chosen = folds(np.unique(labels, return_inverse=True)[1], None, 3, 5)
+    chosen = stratified_folds(np.unique(labels, return_inverse=True)[1], None, 3, 5)
     told = model.classes_[cross_validate(tree(), panel, labels, chosen).argmax(axis=1)]
     assert found.card.accuracy.value == np.mean(told == np.array(labels))
     commonest = max(labels.count(label) for label in set(labels))
@@ -233,7 +234,7 @@ def test_groups_are_judged_apart(panel, labels):
     groups = np.arange(60) // 3
     model = tree().fit(panel, labels)
     together = judge_by_folds(model, panel, labels, number=3, groups=groups)
-    chosen = folds(np.unique(labels, return_inverse=True)[1], groups, 3, 0)
+    chosen = stratified_folds(np.unique(labels, return_inverse=True)[1], groups, 3, 0)
     told = model.classes_[cross_validate(tree(), panel, labels, chosen).argmax(axis=1)]
     assert together.card.accuracy.value == np.mean(told == np.array(labels))
 
@@ -250,7 +251,7 @@ def test_a_model_that_has_cross_validated_itself_is_believed_unless_groups_were_
     codes = np.unique(labels, return_inverse=True)[1]
     model.validation_ = None
     assert judge_by_folds(model, panel, labels, number=3).card.accuracy.value < 1
-    model.validation_ = Said(np.eye(3)[codes], folds(codes, None, 4, 0))
+    model.validation_ = Said(np.eye(3)[codes], stratified_folds(codes, None, 4, 0))
     found = judge_by_folds(model, panel, labels, number=3)
     assert (found.card.accuracy.value, found.folds) == (1, 4)
     torn = judge_by_folds(model, panel, labels, number=3, groups=np.arange(60) // 3)

@@ -64,7 +64,7 @@ def test_a_fitted_classifier_shows_its_tree(panel, labels):
         assert f"[{rule.cluster}] {rule.label} {rule.support} record" in page.text
     for node in clf.tree_.nodes:
         assert str(node.formula) in page.text
-        assert f"{clf.tree_.says(node.formula.expression)}? " in page.text
+        assert f"{clf.tree_.sentence(node.formula.expression)}? " in page.text
     assert "60 records (calm: " in page.text
 
 

@@ -36,14 +36,16 @@ def test_formulas_stay_as_they_were_derived(grammar, missing, records):
     settings = {"criterion": GiniSize(w2=0.0), "max_depth": 3, "missing": missing, "random_state": 0}
     as_found = GrammarTreeClassifier(grammar, search, growth=Greedy(simplify=False), **settings).fit(panel, y)
     usual = GrammarTreeClassifier(grammar, search, **settings).fit(panel, y)
-    said = [node.said for node in as_found.tree_.nodes]
+    said = [node.shown for node in as_found.tree_.nodes]
     for formula in said:
         assert str(as_found.grammar_.derive(formula.expression).expression) == str(
             formula
         )  # the grammar says just this
     assert all(node.found is None for node in as_found.tree_.nodes)
-    assert set(map(str, said)) != {str(node.said) for node in usual.tree_.nodes}
-    assert set(map(str, said)) == {str(node.found or node.said) for node in usual.tree_.nodes}  # the search found these
+    assert set(map(str, said)) != {str(node.shown) for node in usual.tree_.nodes}
+    assert set(map(str, said)) == {
+        str(node.found or node.shown) for node in usual.tree_.nodes
+    }  # the search found these
     assert as_found.tree_.terminals == np.mean([formula.terminals for formula in said])
     assert (as_found.predict(panel) == usual.predict(panel)).all()
 

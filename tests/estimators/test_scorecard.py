@@ -60,7 +60,7 @@ def test_samples_that_are_measured_at_once_have_the_figures_of_each(at_once, mon
     generator = np.random.default_rng(7)
     for found in kinds.resampled(20, 7):
         sample = np.repeat(np.arange(len(kinds.records)), generator.multinomial(40, kinds.records / 40))
-        alone = scorecard.Kinds.of(kinds.truth[sample], kinds.chances[sample], kinds.weight[sample])
+        alone = scorecard.Kinds.of(kinds.truth[sample], kinds.probabilities[sample], kinds.weight[sample])
         np.testing.assert_allclose(found, alone.measures, rtol=1e-12)
 
 
@@ -196,4 +196,4 @@ def test_models_stand_side_by_side():
     lines = side_by_side(cards).splitlines()
     assert lines[0].split() == ["one", "the", "other"]
     assert len(lines) == 1 + len(FIGURES)
-    assert cards["the other"].told("auc") in side_by_side(cards)
+    assert cards["the other"].text_of("auc") in side_by_side(cards)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -20,7 +20,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, c
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import estimator_html_repr
 
-from tests.conftest import MIXED, mixed_labels, mixed_records
+from tests.support.effort import examples
+from tests.support.mixed_records import MIXED, mixed_labels, mixed_records
 from tests.support.programs import beside_tests
 from tests.support.strategies import panel_of
 
@@ -130,7 +131,7 @@ def test_names_of_arrays_columns_are_forgotten():
 
 
 @given(st.lists(st.sampled_from([0, 0, 1, 2, 5]), min_size=60, max_size=60).filter(lambda w: sum(map(bool, w)) > 1))
-@settings(max_examples=15)
+@examples(15)
 def test_records_of_weight_zero_are_no_records(panel, labels, weights):
     kept = np.flatnonzero(weights)
     given, y = np.array(weights), np.array(labels)
@@ -163,6 +164,7 @@ def learnt():
     return [*features.get_feature_names_out(), features.transform(panel).tobytes().hex()]
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_how_text_is_hashed():
     script = "import json, test_sklearn_panels as t; print(json.dumps(t.learnt()))"
     environment = os.environ | {"PYTHONHASHSEED": "1", "PYTHONPATH": beside_tests()}
@@ -187,7 +189,7 @@ def test_a_few_records_of_many_are_a_small_pickle():
 
 
 @given(st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_every_part_of_a_panel_travels(panel, data):
     picks = data.draw(st.lists(st.integers(0, 59), max_size=8))
     part = panel[picks].select(data.draw(st.permutations(panel.schema.names)))

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.effort import few_fast
+
 from telltree import GrammarTreeClassifier
 from telltree.estimators.inputs import fixed_point, record_weights
 from telltree.search import MonteCarlo
@@ -37,7 +39,7 @@ def test_any_weights_mean_the_same_at_any_scale(weights, scale):
     assert found is None or (found.min() > 0 and found.max() <= ONE)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_fast(range(4)))
 def test_a_tree_does_not_depend_on_the_unit_of_weights(panel, labels, seed):
     weights = np.random.default_rng(seed).random(60)
     once, scaled = (tree().fit(panel, labels, sample_weight=weights * scale) for scale in (1.0, 3.7))

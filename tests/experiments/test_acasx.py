@@ -9,8 +9,8 @@ import pytest
 from telltree.datasets import load_acasx
 from telltree.errors import SettingsError
 from telltree.experiments import acasx_study, run_experiment
+from telltree.experiments.figures import categorize_collisions, draw_acasx, whole_records
 from telltree.experiments.models import ACASX_SEARCHES
-from telltree.experiments.pictures import draw_acasx, sort_collisions, whole_records
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import GiniSize
 
@@ -37,7 +37,7 @@ def nowhere(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def collisions(study):
-    return sort_collisions(study)
+    return categorize_collisions(study)
 
 
 def test_the_study_is_the_papers():
@@ -132,8 +132,8 @@ def test_cases_are_the_papers_and_say_why(collisions, study):
     for case in collisions.cases:
         assert study.panel.ids[case.record] == case.encounter
         assert clusters[case.record] == case.category.number
-        assert len(case.way) == len(case.category.branches)
-        assert all(turn.english in str(case) for turn in case.way)
+        assert len(case.path) == len(case.category.branches)
+        assert all(turn.english in str(case) for turn in case.path)
 
 
 def test_kinds_of_collision_are_the_categories_that_predict_one(collisions, study):
@@ -152,13 +152,15 @@ def test_pictures(collisions, study, tmp_path):
     assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not beside the project")
 def test_the_papers_encounters_are_in_categories_of_collisions():
     """One tree for all 10,000, with the first seed."""
-    found = sort_collisions(acasx_study(REAL), seed=0)
+    found = categorize_collisions(acasx_study(REAL), seed=0)
     assert [case.category.label for case in found.cases] == ["NMAC"] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not beside the project")
 def test_the_real_experiment():
     """One trial, with a small budget: better than the decision tree, with short formulas."""

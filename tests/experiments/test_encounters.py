@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, Panel, Schema
 from telltree.datasets.encounters import PROXIMITY
-from telltree.datasets.encounters.make import schema
+from telltree.datasets.encounters.attributes import schema
 from telltree.errors import GrammarError, SettingsError
 from telltree.experiments import Study, encounter_study, run_experiment, shortcuts
 from telltree.experiments.leakage import MacroF1

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.effort import few_fast
+
 from telltree import Grammar, GrammarTreeClassifier, Panel, TelltreeError
 from telltree.errors import DataError, SettingsError
 from telltree.experiments import Study, run_experiment
@@ -104,7 +106,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", few_fast([1, 2]))
 def test_resuming_after_ctrl_c_gives_the_same_table(study, whole, tmp_path, jobs):
     """All runs of the table are of as many processes, so that it does not depend on their number either."""
     file, settings = tmp_path / "runs.jsonl", {"trials": 3, "searches": SEARCH, "jobs": jobs, "seed": 5}
@@ -275,6 +277,7 @@ def test_searches_that_the_paper_does_not_compare_run_if_they_are_named(paper_bu
     assert isinstance(further["auto"].search, Auto)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (REAL / "auslan8").is_dir(), reason="the real data are not beside the project")
 def test_the_real_auslan():
     found = run_experiment("auslan", data=REAL, trials=2, searches=["gp"], jobs=1)
@@ -297,6 +300,7 @@ class Deadly:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_one_clear_error(monkeypatch, tmp_path):
     panel = Panel.from_arrays([np.array([[float(i)]]) for i in range(12)], columns=["x"])
     study = Study("k", "K", panel, np.array(["a", "b"] * 6), 2, 4)

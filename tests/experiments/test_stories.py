@@ -13,7 +13,7 @@ from telltree.datasets import make_encounters
 from telltree.datasets.encounters import PROXIMITY
 from telltree.errors import SettingsError
 from telltree.experiments import auslan_study, run_experiment
-from telltree.experiments.pictures import draw_auslan, draw_encounters, tell_stories
+from telltree.experiments.figures import categorize_nmacs, draw_auslan, draw_encounters
 from telltree.experiments.studies import encounter_grammar
 from telltree.search import GeneticProgramming, MonteCarlo
 
@@ -22,7 +22,7 @@ PNG = b"\x89PNG"
 
 @pytest.fixture(scope="module")
 def stories():
-    return tell_stories(make_encounters(500, 60), max_depth=3)
+    return categorize_nmacs(make_encounters(500, 60), max_depth=3)
 
 
 def test_kinds_hold_each_nmac_of_the_categories_that_predict_one_once(stories):
@@ -84,6 +84,6 @@ def test_pictures_of_auslan(tmp_path):
 
 
 def test_the_same_seed_tells_the_same_stories():
-    once, again = (tell_stories(make_encounters(200, 60), max_depth=1) for _ in range(2))
+    once, again = (categorize_nmacs(make_encounters(200, 60), max_depth=1) for _ in range(2))
     assert str(again) == str(once)
     assert np.array_equal(again.model.apply(again.panel), once.model.apply(once.panel))

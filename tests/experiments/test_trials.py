@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import MIXED
+from tests.support.mixed_records import MIXED
 from tests.support.strategies import panel_of
 
 from telltree.errors import DataError

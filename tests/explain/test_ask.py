@@ -8,10 +8,11 @@ import statistics
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
+from tests.support.effort import examples
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree import Formula, Panel, user_function
@@ -186,7 +187,7 @@ def test_times_without_a_unit():
 
 def test_a_record_of_which_it_is_true():
     found = ask(PUMPS, QUESTION).explain(0)
-    assert (found.record, found.turn.holds, found.turn.step, found.turn.time) == ("a", True, 2, 4.0)
+    assert (found.record, found.decision.holds, found.decision.step, found.decision.time) == ("a", True, 2, 4.0)
     assert str(found) == "true of record a\n  first held at 4 s (step 2): pressure is 2 bar, the valve is open"
     near = ask(PUMPS, "at some point pressure is below 2.1 bar").explain(0)
     assert str(near).splitlines()[0] == "true of record a, by a margin of 0.13 standard deviations"
@@ -194,10 +195,10 @@ def test_a_record_of_which_it_is_true():
 
 def test_a_record_of_which_it_is_not_true():
     found = ask(PUMPS, "at some point pressure is above 3.5 bar").explain(1)
-    assert not found.turn.holds
-    assert found.turn.robustness < 0
+    assert not found.decision.holds
+    assert found.decision.robustness < 0
     assert str(found) == (
-        f"not true of record b, by a margin of {-found.turn.robustness:.2g} standard deviations\n"
+        f"not true of record b, by a margin of {-found.decision.robustness:.2g} standard deviations\n"
         "  instead, pressure is never above 3.5 bar\n"
         "  came nearest at 0 s (step 0): pressure is 2.9 bar"
     )
@@ -205,7 +206,7 @@ def test_a_record_of_which_it_is_not_true():
 
 def test_a_gap_that_decides_is_at_no_distance():
     found = ask(PUMPS, "pressure is always below 9 bar").explain(1)
-    assert found.turn.unit is None
+    assert found.decision.unit is None
     assert str(found) == (
         "not true of record b\n"
         "  instead, at some point pressure is at least 9 bar or missing\n"
@@ -402,7 +403,7 @@ def test_user_functions():
     assert answer.members.tolist() == ["a"]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_answers_are_those_of_a_plain_loop(seed):
     rng = random.Random(seed)
@@ -439,12 +440,12 @@ def test_answers_are_those_of_a_plain_loop(seed):
             assert row.among is row.lift is None
     for i in range(len(case.records)):
         verdict = answer.explain(i)
-        assert verdict.turn.holds == (i in steps)
+        assert verdict.decision.holds == (i in steps)
         assert len(verdict.values) == len(set(answer.formula.expression.attributes()))
     json.dumps(answer.to_dict(), allow_nan=False)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_what_was_understood_is_the_same_question(seed):
     rng = random.Random(seed)

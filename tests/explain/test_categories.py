@@ -5,19 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
 from tests.support.class_trees import class_leaf, class_tree
+from tests.support.effort import examples
 from tests.support.strategies import FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula
 from telltree.english import repeats
 from telltree.errors import DataError
 from telltree.estimators import GrammarTreeClassifier
-from telltree.explain import categories, categories_text, categorize, rules_table, rules_text, sentence
-from telltree.explain.categories import grouped, groups_text
+from telltree.explain import categories, categories_text, categorize, outline, rules_table, rules_text, sentence
+from telltree.explain.category_text import grouped, groups_text
 from telltree.models.export import export_model
 from telltree.panel import Column, Panel, Schema
 from telltree.search import MonteCarlo
@@ -69,7 +70,7 @@ def test_a_category_of_classes_that_hardly_differ_in_number_is_mixed(counts, tit
     assert (first.title, second.title) == (title, "hail")
     assert first.label == ("storm" if counts[1] > counts[0] else "calm")
     assert str(first).startswith(f"[1] {title}  (")
-    assert f"[1] {title}: {hits}" in tree.outline()
+    assert f"[1] {title}: {hits}" in outline(tree)
     rows = rules_table(tree)
     assert (rows[0].title, rows[0].label) == (title, first.label)
     assert title in rules_text(rows)
@@ -80,7 +81,7 @@ def test_a_category_of_classes_that_hardly_differ_in_number_is_mixed(counts, tit
 def test_of_many_classes_that_tie_a_few_are_named():
     tree = class_tree(node("F(x < 4)", leaf(2, 2, 2, 2, 2), leaf(0, 0, 0, 0, 1)), classes="abcde", schema=SCHEMA)
     assert categorize(tree, PANEL)[0].title == "mixed: a, b or 3 others"
-    assert "mixed: a, b or 3 others: 2, 2 and 6 of 10 records" in tree.outline()
+    assert "mixed: a, b or 3 others: 2, 2 and 6 of 10 records" in outline(tree)
 
 
 def test_weights_decide_what_is_mixed():
@@ -185,7 +186,7 @@ def draw_tree(rng, draw, schema, depth):
     return node(text, true, false, schema)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32))
 def test_clusters_partition_the_records_as_described(seed):
     rng = random.Random(seed)
@@ -233,7 +234,7 @@ def test_groups_are_pairs_of_leaves_of_one_question():
 
 
 def test_a_headline_that_is_the_whole_sentence_is_said_once(tree):
-    told = replace(categorize(tree, PANEL)[2].told, headline="height is always at least 4 m (all of its members)")
+    told = replace(categorize(tree, PANEL)[2].as_text, headline="height is always at least 4 m (all of its members)")
     assert told.alone().count("height is always at least 4 m") == 1
     assert "exactly" not in told.alone()
 
@@ -270,25 +271,25 @@ def test_some_categories_of_a_tree_stand_alone():
 
 
 def test_what_sets_a_category_apart_is_said_once_with_its_headline():
-    told = categorize(chain(), PANEL)[2].told
+    told = categorize(chain(), PANEL)[2].as_text
     apart = told.steps[-1].english
-    beside = replace(told, headline=f"{apart} (all of its members)").beside("[1] and [2]")
+    beside = replace(told, headline=f"{apart} (all of its members)").unlike("[1] and [2]")
     assert beside.count(apart) == 1
     assert f"unlike [1] and [2]: {apart} (all of its members)" in beside
 
 
 def test_a_headline_that_repeats_a_line_with_other_digits_is_left_out(tree):
-    told = categorize(tree, PANEL)[2].told
+    told = categorize(tree, PANEL)[2].as_text
     assert told.whole.english == "height is always at least 4 m"
     near = replace(told, headline="height is always at least 4.1 m (all of its members)")
     assert near.alone() == replace(told, headline=None).alone()
     far = replace(told, headline="height is always at least 3 m (all of its members)")
     assert "at least 3 m (all" in far.alone()
-    beside = categorize(tree, PANEL)[1].told
+    beside = categorize(tree, PANEL)[1].as_text
     near = replace(beside, headline="height is always at least 2.05 m (all of its members)")
-    assert near.beside("[1]") == replace(beside, headline=None).beside("[1]")
+    assert near.unlike("[1]") == replace(beside, headline=None).unlike("[1]")
     above = replace(beside, headline="at some point height is below 4.01 m (all of its members)")
-    assert above.without_what_is_shared.headline is None
+    assert above.without_shared_headline.headline is None
 
 
 @pytest.mark.parametrize(
@@ -309,7 +310,7 @@ def test_sentences_that_repeat_each_other(one, other, expected):
 
 
 def test_a_headline_that_others_share_is_not_repeated():
-    told = [category.told for category in categorize(chain(), PANEL)]
+    told = [category.as_text for category in categorize(chain(), PANEL)]
     shared = told[2].steps[0].english
     told[2] = replace(told[2], headline=f"{shared} (all of its members)")
     assert groups_text(told).count(shared) == 1
@@ -318,11 +319,11 @@ def test_a_headline_that_others_share_is_not_repeated():
 
 def test_a_headline_that_follows_from_what_others_share_is_left_out():
     """As where it joins two of the lines above."""
-    told = replace(categorize(chain(), PANEL)[0].told, headline="in few words (all of its members)")
+    told = replace(categorize(chain(), PANEL)[0].as_text, headline="in few words (all of its members)")
     assert [str(formula) for formula, _ in told.branches] == ["F(x < 4)", "F(x < 2)", "F(a)"]
     for text, left_out in (("F(x < 4) and F(x < 2)", True), ("F(x < 3)", True), ("F(x < 2) and F(a)", False)):
         claimed = replace(told, claim=Formula.parse(text, SCHEMA))
-        assert (claimed.without_what_is_shared.headline is None) is left_out, text
+        assert (claimed.without_shared_headline.headline is None) is left_out, text
 
 
 def test_what_siblings_share_is_worked_out_once(panel, labels, monkeypatch):

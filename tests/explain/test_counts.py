@@ -6,11 +6,12 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
 from tests.support.class_trees import class_leaf, class_tree
+from tests.support.effort import examples
 from tests.support.examples import records
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
@@ -51,7 +52,7 @@ def settled(constant, head):
     return constant < 0 or (constant == 0 and head in ("<", ">="))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32))
 def test_one_count_and_a_constant_are_as_a_naive_loop_has_them(seed):
     rng = random.Random(seed)

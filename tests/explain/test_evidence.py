@@ -4,10 +4,11 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
+from tests.support.effort import examples
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree import ask
@@ -143,7 +144,7 @@ def test_until_is_decided_where_b_comes_after_a_or_a_ends_before_b(text, a, b, s
     assert decisive_step(Formula.parse(text, records.schema), records, 0) == step
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_the_sign_of_margins_is_the_truth(seed):
     rng = random.Random(seed)
@@ -161,7 +162,7 @@ def test_the_sign_of_margins_is_the_truth(seed):
         assert ((steps >= 0) & (steps < lengths)).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_witnesses_witness(seed):
     rng = random.Random(seed)

@@ -6,10 +6,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import oracle
+from tests.support.effort import examples
 from tests.support.strategies import FUNCTIONS, RandomFormulas, draw_case, draw_columns
 
 from telltree.engine import Formula, truth_of
@@ -181,7 +182,7 @@ def assert_sound(chosen, dropped, panel):
     return holds
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 2**32))
 def test_sound_on_every_small_record(seed):
     rng = random.Random(seed)
@@ -206,7 +207,7 @@ def test_what_follows_without_counting_is_found():
     assert found == there > 50
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_sound_on_mixed_records_with_functions_and_counts(seed):
     rng = random.Random(seed)

@@ -12,9 +12,9 @@ from telltree import Formula, GrammarTreeClassifier, Panel, export_model, load
 from telltree.cli.app import app
 from telltree.english import conditions, term_of
 from telltree.explain import categorize, rules_table
-from telltree.explain.categories import Occurrence
 from telltree.explain.evidence import path_of
 from telltree.explain.headlines import with_headlines
+from telltree.explain.occurrence import Occurrence
 from telltree.panel import Column, Schema
 from telltree.search import MonteCarlo
 from telltree.tree import Node
@@ -49,12 +49,12 @@ def test_what_must_occur_for_a_sentence_to_say_anything(text, expected):
 
 
 def test_occurrences_in_words():
-    assert Occurrence((3,), 25).told() == "the condition occurs in 3 of its 25 members"
-    assert Occurrence((3, 0), 25).told("their") == "the conditions occur in 3 and none of their 25 members"
-    assert Occurrence((25,), 25).told() == "the condition occurs in all of its members"
-    assert Occurrence((), 25).told() == Occurrence((0,), 0).told() == ""
-    assert Occurrence((1,), 1).told() == "the condition occurs in all of its members"
-    assert Occurrence((25,), 25).beside() == Occurrence((0,), 0).beside() == ""
+    assert Occurrence((3,), 25).text() == "the condition occurs in 3 of its 25 members"
+    assert Occurrence((3, 0), 25).text("their") == "the conditions occur in 3 and none of their 25 members"
+    assert Occurrence((25,), 25).text() == "the condition occurs in all of its members"
+    assert Occurrence((), 25).text() == Occurrence((0,), 0).text() == ""
+    assert Occurrence((1,), 1).text() == "the condition occurs in all of its members"
+    assert Occurrence((25,), 25).note() == Occurrence((0,), 0).note() == ""
     assert Occurrence((1, 2), 3) + Occurrence((0, 1), 4) == Occurrence((1, 3), 7)
 
 

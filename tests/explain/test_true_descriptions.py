@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import oracle
 from tests.support.class_trees import class_leaf, class_tree
+from tests.support.effort import few_fast
 from tests.support.speech_truth import checked, draw_subject, true_of
 
 from telltree import Panel
@@ -19,7 +20,7 @@ TREES = 200
 """As many as a test run can wait for; benchmarks/plain_speech.py takes 2,000."""
 
 
-@pytest.mark.parametrize("tens", range(TREES // 10))
+@pytest.mark.parametrize("tens", few_fast(range(TREES // 10), 2))
 def test_nothing_that_is_told_of_random_trees_is_refuted(tens):
     for seed in range(10 * tens, 10 * tens + 10):
         verdict = checked(draw_subject(seed))
@@ -183,5 +184,5 @@ def test_of_headlines_that_are_true_of_the_same_records_the_shorter_one_is_told(
 def test_headlines_have_few_words():
     for seed in range(40):
         tree = draw_subject(seed).tree
-        assert all(len(tree.says(leaf.headline.formula.expression).split()) <= 15
+        assert all(len(tree.sentence(leaf.headline.formula.expression).split()) <= 15
                    for leaf, _ in tree.leaves if leaf.headline is not None)  # fmt: skip

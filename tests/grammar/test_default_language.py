@@ -6,13 +6,15 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+
+from tests.support.effort import examples
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
 from telltree.errors import DataWarning, SettingsError
 from telltree.grammar.default_language import FEW_RECORDS, cuts, said_time
-from telltree.panel.usable import FIRST, unchanging
+from telltree.panel.column_checks import FIRST, unchanging
 from telltree.search import MonteCarlo
 
 
@@ -213,7 +215,7 @@ def test_columns_that_nobody_called_static_are_found_to_be():
     clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=500), random_state=0)
     with pytest.warns(DataWarning, match="'site' has one value for each label"):
         clf.fit(panel_of(series), labels)
-    assert clf.tree_.outline().splitlines()[0] in ("site is north?", "site is south?")
+    assert clf.outline().splitlines()[0] in ("site is north?", "site is south?")
 
 
 def test_gaps_can_be_spoken_of():
@@ -385,7 +387,7 @@ def plain_and_lasting(grammar):
     return plain, {text for text in short if text.startswith("count(")}
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(2, 99), st.integers(2, 4), st.integers(0, 10**6))
 def test_durations_are_left_out_of_few_records_unless_one_tells_more_than_all_plain_sentences(records, classes, seed):
     rng = np.random.default_rng(seed)

@@ -1,9 +1,10 @@
 """What a wrong grammar is told."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples
 from tests.support.grammar_catalogue import CATALOGUE, SCHEMA
 
 from telltree.errors import GrammarError, SettingsError
@@ -113,7 +114,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 12), PIECES), min_size=1, max_size=4))
 def test_mutants_parse_or_are_refused(changes):
     text = WHOLE

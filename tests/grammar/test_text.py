@@ -2,9 +2,10 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples
 from tests.support.grammar_catalogue import SCHEMA
 
 from telltree.grammar import Grammar, parse_formula
@@ -64,7 +65,7 @@ def grammars(draw):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(grammars())
 def test_a_grammar_reads_back_as_the_same(text):
     grammar = Grammar.parse(text, SCHEMA)
@@ -111,14 +112,14 @@ TRUTHS = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(TRUTHS)
 def test_a_formula_reads_back_as_the_same(vector):
     formula = apply("G", vector)
     assert parse_formula(str(formula), SCHEMA) == formula
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(min_size=1), st.text())
 def test_any_name_can_be_written(name, level):
     schema = Schema([Column(name, "categorical", levels=(level,))])

@@ -15,8 +15,8 @@ from tests.support.strategies import derived
 import telltree
 from telltree import Formula, GrammarTreeClassifier, Panel, export_model
 from telltree.engine import truth_of
-from telltree.engine.formulas import signals_of
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import signals_of
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.three_valued import possibly, surely
 from telltree.errors import DataError
 from telltree.estimators import TemporalFeatures

@@ -13,7 +13,7 @@ ENUMERATIONS = {kind.__name__: kind for kind in (MicroOp, Mode, Opcode)}
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 HOME = {
     "telltree.engine.instructions": {code.name for code in Opcode},
-    "telltree.engine.operands": set(Mode.__members__),
+    "telltree.engine.compile": set(Mode.__members__),
 }
 """Where plain numbers for members are imported from, and which names are such."""
 

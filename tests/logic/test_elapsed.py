@@ -11,10 +11,10 @@ from tests.support.class_trees import class_leaf, class_tree
 
 import telltree
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
-from telltree.engine.formulas import signals_of
+from telltree.engine.formula_evaluator import signals_of
 from telltree.errors import DataError, GrammarError, SettingsError
 from telltree.estimators import TemporalFeatures
-from telltree.explain import decisive_step, english
+from telltree.explain import decisive_step, english, outline
 from telltree.logic import Expression, Number
 from telltree.logic.expression import rounded
 from telltree.logic.operators import CHANGE, ELAPSED, GONE
@@ -142,7 +142,7 @@ def test_uneven_times_are_a_time_all_the_same():
     panel = uneven()
     assert panel.step == (None, "h")
     tree = tree_of("F(elapsed() > 4)", panel)
-    assert tree.outline().splitlines()[0] == "the record lasts more than 4 h?"
+    assert outline(tree).splitlines()[0] == "the record lasts more than 4 h?"
     assert tree.predict(panel_of(period=2.0, time_unit="h")).tolist() == ["yes", "no", "yes"]
 
 

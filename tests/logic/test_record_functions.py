@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.support.effort import few_fast
+
 from telltree import Formula, Grammar, GrammarTreeClassifier, load, user_function
 from telltree.errors import FunctionError, SettingsError
 from telltree.explain import english
@@ -81,7 +83,7 @@ def test_it_is_said_without_a_time(records):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"growth": Greedy(simplify=False)}, {"missing": "unknown"}, {"cv": 2}], ids=str
+    "settings", few_fast([{}, {"growth": Greedy(simplify=False)}, {"missing": "unknown"}, {"cv": 2}]), ids=str
 )
 @pytest.mark.parametrize(
     "search",

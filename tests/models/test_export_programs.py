@@ -12,10 +12,11 @@ from itertools import chain
 import duckdb
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.class_trees import class_leaf, class_tree
+from tests.support.effort import examples
 from tests.support.random_trees import (
     HOSTILE,
     draw_tree_case,
@@ -34,7 +35,7 @@ from telltree.models.export import export_model
 from telltree.tree import Node
 
 SQL_TYPES = {"real": "DOUBLE", "Boolean": "BOOLEAN", "categorical": "TEXT"}
-drawn = settings(max_examples=25)
+drawn = examples(25)
 
 
 def quoted(name):
@@ -87,7 +88,7 @@ def test_sql_gives_each_record_its_category_and_label(rng):
     assert found == list(zip(range(len(clusters)), clusters, labels, strict=True))
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.randoms(use_true_random=False))
 def test_sql_finds_the_records_of_one_category(rng):
     tree, case = draw_tree_case(rng)
@@ -141,7 +142,7 @@ def test_the_python_module_gives_each_record_its_category_and_label(rng, folder)
     assert found == [list(pair) for pair in zip(clusters, labels, strict=True)]
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(rng=st.randoms(use_true_random=False))
 def test_the_python_module_of_one_category_knows_its_records(rng, folder):
     tree, case = draw_tree_case(rng)

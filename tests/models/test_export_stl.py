@@ -8,12 +8,13 @@ import warnings
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.explain.test_unknown_values import random_case, random_tree
 from tests.support import oracle
 from tests.support.class_trees import class_tree
+from tests.support.effort import examples, few_fast
 from tests.support.oracle_form import judged
 from tests.support.random_trees import (
     HOSTILE,
@@ -31,8 +32,8 @@ from tests.support.strategies import Case, Column
 from telltree import Formula, Panel, user_function
 from telltree.errors import SettingsError
 from telltree.models.export import export_model
-from telltree.models.exported import Refused
-from telltree.models.stl import STL
+from telltree.models.export_common import Refused
+from telltree.models.export_stl import STL
 from telltree.tree import Node
 
 with warnings.catch_warnings():
@@ -109,7 +110,7 @@ def assert_robust(text, case, members, tree=None):
             assert found == 0 or (found > 0) == member, text
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.randoms(use_true_random=False))
 def test_stl_is_robust_where_a_record_is_of_the_category(rng):
     tree, case = draw_tree_case(rng, finite=True, counts=False)
@@ -140,7 +141,7 @@ def stl_tree(rng, case):
     return tree_of(case, parsed, ("a", "b", "c"))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", few_fast(range(6)))
 def test_numbers_that_stl_cannot_make_are_given_to_it_and_gaps_are_told(seed):
     """The oracle makes them, as the comments ask; records have gaps."""
     rng, told, gaps = random.Random(seed), 0, 0
@@ -161,7 +162,7 @@ def test_numbers_that_stl_cannot_make_are_given_to_it_and_gaps_are_told(seed):
     assert gaps > 5
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_trees_whose_answers_may_be_unknown_are_exported_as_they_are_asked(seed):
     rng, told = random.Random(seed), 0
     for _ in range(12):

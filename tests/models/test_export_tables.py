@@ -8,11 +8,12 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.mathtext import MathTextParser
 
 from tests.support.class_trees import class_tree
+from tests.support.effort import examples
 from tests.support.random_trees import CLASSES, HOSTILE, draw_tree_case, expected, hostile_case, leaf, tree_of
 from tests.support.strategies import Case, Column
 
@@ -25,7 +26,7 @@ from telltree.search import MonteCarlo
 from telltree.text import visible
 from telltree.tree import Leaf, Node
 
-drawn = settings(max_examples=25)
+drawn = examples(25)
 FIGURES = ("share", "low", "high", "lift", "weighted share")
 
 

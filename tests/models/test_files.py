@@ -25,7 +25,7 @@ from telltree.models.document import Settings
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import GiniSize, Greedy, LookAhead, Optimal
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.training import fingerprint
+from telltree.tree.training_facts import fingerprint
 
 QUICK = MonteCarlo(evaluations=200)
 SPOKEN = """
@@ -234,7 +234,7 @@ def test_margins_are_those_of_training(panel, labels, tmp_path):
     model = learn(panel, labels, max_depth=3)
     loaded, _ = again(model, tmp_path)
     few = panel[[4, 9]]
-    kept, trained, own = Robustness(few, loaded.training_.spread), Robustness(few, panel), Robustness(few)
+    kept, trained, own = Robustness(few, loaded.training_.deviations), Robustness(few, panel), Robustness(few)
     differ = False
     for node in loaded.tree_.nodes:
         for record in (0, 1):

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.conftest import MIXED
+from tests.support.mixed_records import MIXED
 from tests.support.strategies import panel_of
 
 from telltree import user_function

@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from tests.support.effort import few_fast
 from tests.support.model_mutants import mutant
 
 from telltree import GrammarTreeClassifier, TelltreeError
@@ -61,7 +62,7 @@ def changed(content, change):
     return json.dumps(document).replace("Infinity", "1e999").encode()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_fast(range(4)))
 def test_mutants_give_a_model_or_our_error(seed, loaded, content, panel):
     rng, models = random.Random(seed), 0
     for _ in range(100):

@@ -14,8 +14,8 @@ import pytest
 
 from telltree import Panel, files
 from telltree.errors import LONGEST_MESSAGE, DataError
-from telltree.panel import csv, open_files, read
-from telltree.panel.schema_file import load_overrides
+from telltree.panel import csv, input_files, read
+from telltree.panel.read import load_overrides
 
 SHORT = LONGEST_MESSAGE + 100
 
@@ -49,11 +49,11 @@ def test_a_line_without_an_end_is_refused(encoding):
     refused(
         "line 1: it has more than 16,777,216 characters", read, io.BufferedReader(stream), id="id", encoding=encoding
     )
-    assert stream.taken < 4 * open_files.MOST_LINE
+    assert stream.taken < 4 * input_files.MOST_LINE
 
 
 def test_a_text_stream_and_packed_zeros_are_refused_too(monkeypatch):
-    monkeypatch.setattr(open_files, "MOST_LINE", 1000)
+    monkeypatch.setattr(input_files, "MOST_LINE", 1000)
     refused("line 2: it has more than 1,000", read, io.StringIO("id,x\n" + "1" * 2000), id="id")
     refused("more than 1,000", read, io.BytesIO(gzip.compress(b"id,x\n" + b"\0" * 10**6)), id="id")
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from telltree.errors import DataError, DataWarning
-from telltree.panel import csv, read, tables
+from telltree.panel import csv, read, table_files
 
 pytest.importorskip("pyarrow")
 
@@ -87,11 +87,11 @@ def both(content, options):
         alone.append(found := kept(files, *others))
         return found
 
-    kept, never = tables.read_blocks, lambda *_: None
+    kept, never = table_files.read_blocks, lambda *_: None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "read_blocks", never)
+        patch.setattr(table_files, "read_blocks", never)
         expected = outcome(content, options)
-        patch.setattr(tables, "read_blocks", watched)
+        patch.setattr(table_files, "read_blocks", watched)
         assert outcome(content, options) == expected
     return expected, alone[0] is not None
 

@@ -11,7 +11,7 @@ import pytest
 from telltree import GrammarTreeClassifier, Panel, PanelMaker, load, read, scan
 from telltree.errors import DataError, DataWarning
 from telltree.panel import csv
-from telltree.panel.part import part_of
+from telltree.panel.table_files import stored_records
 from telltree.search import MonteCarlo
 
 
@@ -136,7 +136,7 @@ def test_parts_of_a_file_are_read_as_the_whole(tmp_path):
     table = pd.DataFrame({"id": [1, 1, 2, 2], "t": ["1/2/2013", "1/3/2013", "1/2/2013", "1/13/2013"], "x": 0.5})
     table.to_parquet(tmp_path / "a.parquet")
     panel = read(tmp_path / "a.parquet", id="id", time="t").panel
-    assert part_of(panel[:1]).read().times(0).tolist() == [0, 86400]
+    assert stored_records(panel[:1]).read().times(0).tolist() == [0, 86400]
 
 
 @pytest.mark.parametrize(

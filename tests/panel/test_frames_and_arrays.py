@@ -9,8 +9,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.support.effort import examples
 
 from telltree.errors import DataError, DataWarning
 from telltree.panel import ColumnType, Panel
@@ -33,7 +35,7 @@ def polars_frame(table) -> pl.DataFrame:
     return pl.DataFrame(table, schema_overrides={"on": pl.Boolean, "mode": pl.String, "x": pl.Float64})
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(panels_rows)
 def test_every_form_of_input_gives_the_same_panel(records):
     table = long_table(records)
@@ -63,7 +65,7 @@ def test_every_form_of_input_gives_the_same_panel(records):
         assert decoded["mode"].tolist() == [cells[2] or None for cells in record]  # blank text is missing
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(panels_rows, st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter_when_there_is_time(records, random):
     table = long_table(records)

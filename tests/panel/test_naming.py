@@ -13,10 +13,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.class_trees import class_leaf, class_tree
+from tests.support.effort import examples
 
 from telltree import Formula, Panel, export_model, read
 from telltree.errors import DataWarning
@@ -206,7 +207,7 @@ cells = st.one_of(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(cells, st.lists(st.sampled_from([0.0, 1.5, -2.0, math.nan]), min_size=8, max_size=8))
 def test_every_source_and_every_export_answers_alike(folder, cells, reals):
     frame = frame_of(cells).assign(x=reals[: len(cells)])

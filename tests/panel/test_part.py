@@ -10,12 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.support.effort import examples
 
 from telltree import read
 from telltree.errors import DataError
-from telltree.panel.part import part_of
+from telltree.panel.table_files import stored_records
 
 
 def table(lengths, seed=0):
@@ -65,7 +67,7 @@ def same(one, other):
 
 
 @pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_what_is_read_is_what_was_read(data):
     lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=12))
@@ -77,7 +79,7 @@ def test_what_is_read_is_what_was_read(data):
         written(folder, table(lengths, rows), cuts, data.draw(st.integers(1, 9)))
         panel, _ = read(folder, **HOW, **more)
         for view in (panel, panel[chosen], panel[chosen].select(["mode", "site", "heat"])):
-            part = pickle.loads(pickle.dumps(part_of(view)))  # noqa: S301  our own
+            part = pickle.loads(pickle.dumps(stored_records(view)))  # noqa: S301  our own
             assert same(part.read(), view)
 
 
@@ -87,7 +89,7 @@ def test_a_file_may_be_a_record(tmp_path):
     written(tmp_path, table(lengths).drop_columns(["id", "state"]), [3, 4], 2)
     panel, _ = read(tmp_path, time="when", static=["site"], schema=HOW["schema"])
     assert len(panel) == 3
-    assert same(part_of(panel[1:]).read(), panel[1:])
+    assert same(stored_records(panel[1:]).read(), panel[1:])
 
 
 @pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
@@ -96,28 +98,28 @@ def test_rows_that_repeat_a_time_become_one_again(tmp_path):
     rows = pa.concat_tables([whole.slice(row, 1) for row in range(12) for _ in range(2)])
     panel, _ = read(written(tmp_path, rows, [7], 3), **HOW, repeated="first")
     assert panel.steps == 12
-    assert same(part_of(panel[1:]).read(), panel[1:])
+    assert same(stored_records(panel[1:]).read(), panel[1:])
 
 
 @pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 def test_records_that_lie_otherwise_are_not_described(tmp_path):
     whole = table([3, 4, 5])
     plain, _ = read(written(tmp_path, whole, [], 3), **HOW)
-    assert part_of(plain) is not None
-    assert part_of(plain[[1, 0]]) is None
-    assert part_of(plain.aligned(plain.schema)) is None
-    assert part_of(plain.resample("1h").resample("2h")) is None
-    assert part_of(pickle.loads(pickle.dumps(plain))) is None  # noqa: S301  our own
+    assert stored_records(plain) is not None
+    assert stored_records(plain[[1, 0]]) is None
+    assert stored_records(plain.aligned(plain.schema)) is None
+    assert stored_records(plain.resample("1h").resample("2h")) is None
+    assert stored_records(pickle.loads(pickle.dumps(plain))) is None  # noqa: S301  our own
     whole.to_pandas().to_csv(tmp_path / "table.csv", index=False)
-    assert part_of(read(tmp_path / "table.csv", **HOW).panel) is None
+    assert stored_records(read(tmp_path / "table.csv", **HOW).panel) is None
     mixed = whole.take(pa.array([11, *range(11)]))
-    assert part_of(read(written(tmp_path, mixed, [], 3) / "0.parquet", **HOW).panel) is None
+    assert stored_records(read(written(tmp_path, mixed, [], 3) / "0.parquet", **HOW).panel) is None
 
 
 @pytest.mark.filterwarnings("ignore::telltree.errors.DataWarning")
 def test_files_that_changed_are_refused(tmp_path):
     path = written(tmp_path, table([3, 4, 5]), [], 3) / "0.parquet"
-    part = part_of(read(path, **HOW).panel[1:])
+    part = stored_records(read(path, **HOW).panel[1:])
     assert str(part) == f"rows 3 to 11 of {str(path)!r}"
     os.utime(path, ns=(0, 0))
     with pytest.raises(DataError, match=r"0\.parquet' has changed since it was read"):
@@ -131,6 +133,7 @@ def test_files_that_changed_are_refused(tmp_path):
 def test_several_files_are_named(tmp_path):
     panel, _ = read(written(tmp_path, table([3, 4, 5]), [5], 3), **HOW)
     assert (
-        str(part_of(panel)) == f"row 0 of {str(tmp_path / '0.parquet')!r} to row 6 of {str(tmp_path / '1.parquet')!r}"
+        str(stored_records(panel))
+        == f"row 0 of {str(tmp_path / '0.parquet')!r} to row 6 of {str(tmp_path / '1.parquet')!r}"
     )
-    assert str(part_of(panel[2:])) == f"rows 2 to 6 of {str(tmp_path / '1.parquet')!r}"
+    assert str(stored_records(panel[2:])) == f"rows 2 to 6 of {str(tmp_path / '1.parquet')!r}"

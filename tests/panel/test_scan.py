@@ -12,8 +12,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.support.effort import examples
 
 import telltree
 from telltree import Formula, GrammarTreeClassifier
@@ -259,7 +261,7 @@ def test_views_of_a_scanned_panel(tmp_path):
         assert aligned == read.aligned(telltree.Schema([fewer]))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.integers(0, 2**32),
     st.integers(1, 40),
@@ -294,7 +296,7 @@ def test_any_column_is_read_alike(tmp_path_factory, seed, records, values, clock
     found = []
     for function in (telltree.read, telltree.scan):
         with pytest.MonkeyPatch.context() as patched, np.errstate(all="raise"):
-            patched.setattr("telltree.panel.assemble.warn", lambda _: None)
+            patched.setattr("telltree.panel.panel_data.warn", lambda _: None)
             panel, y = function(source, **options)
         dates = [None if panel.dates(k) is None else panel.dates(k).tolist() for k in range(len(panel))]
         found.append((panel, y.tolist(), dates, panel.daily, panel.notes, panel.column("v").dtype))

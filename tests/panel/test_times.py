@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from telltree import Panel, read, scan
-from telltree.panel.dates import axis_unit, date_range, date_text, duration_text, time_text
+from telltree.panel.dates import axis_unit, duration_text
 from telltree.text import clip
 
 ZURICH = ZoneInfo("Europe/Zurich")
@@ -125,7 +125,7 @@ def panel_of(form, times):
 
 
 def isos(panel):
-    return [[date_text(panel, i, t, iso=True) for t in range(panel.lengths[i])] for i in range(len(panel))]
+    return [[panel.date_text(i, t, iso=True) for t in range(panel.lengths[i])] for i in range(len(panel))]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -135,7 +135,7 @@ def test_dates_are_kept_in_every_form(form):
     assert [panel.times(i).tolist() for i in range(2)] == [[0, 5400], [0, 3600]]
     assert [moment for i in range(2) for moment in panel.dates(i).astype("M8[us]").tolist()] == times
     assert panel.offsets(0) is None
-    assert [time_text(panel, 0, 1), time_text(panel, 1, 0)] == ["2024-03-31 01:30", "2024-04-01 06:00"]
+    assert [panel.time_text(0, 1), panel.time_text(1, 0)] == ["2024-03-31 01:30", "2024-04-01 06:00"]
     assert isos(panel)[1] == ["2024-04-01T06:00:00", "2024-04-01T07:00:00"]
     assert not panel.daily
 
@@ -145,7 +145,7 @@ def test_dates_know_their_clock_across_daylight_saving(form):
     times = wall(0, 1, 2, 24 * 210, 24 * 210 + 1, 24 * 210 + 2, zone=ZURICH)  # forward in March, back in October
     panel = panel_of(form, times)
     assert isos(panel) == [[t.isoformat() for t in times[:3]], [t.isoformat() for t in times[3:]]]
-    assert [time_text(panel, 0, t) for t in (1, 2)] == ["2024-03-31 01:00+01:00", "2024-03-31 03:00+02:00"]
+    assert [panel.time_text(0, t) for t in (1, 2)] == ["2024-03-31 01:00+01:00", "2024-03-31 03:00+02:00"]
     assert panel.times(0).tolist() == [0, 3600, 7200]
     assert panel.times(1).tolist() == [0, 3600, 7200]  # two of them are at 02:00
     assert panel.offsets(1).tolist() == [7200, 7200, 3600]
@@ -158,8 +158,8 @@ def test_dates_at_midnight_have_no_time_of_day(form, zone):
     days = [datetime.datetime(2024, 3, 30 if k < 1 else 31, tzinfo=zone) for k in range(2)]
     panel = panel_of(form, [*days, *(day + datetime.timedelta(days=7) for day in days)])
     assert panel.daily
-    assert time_text(panel, 0, 1) == "2024-03-31"
-    assert date_range(panel) == ("2024-03-30", "2024-04-07")
+    assert panel.time_text(0, 1) == "2024-03-31"
+    assert panel.date_range() == ("2024-03-30", "2024-04-07")
     assert "dates from 2024-03-30 to 2024-04-07" in repr(panel)
 
 
@@ -167,15 +167,15 @@ def test_dates_at_midnight_have_no_time_of_day(form, zone):
 def test_columns_of_days_are_dates(make):
     days = [datetime.date(2024, 2, 28), datetime.date(2024, 2, 29), datetime.date(2024, 3, 6)]
     panel = Panel.from_frame(make({"id": [1, 1, 1], "t": days, "x": [0.5, 1.5, 2.5]}), id="id", time="t")
-    assert [time_text(panel, 0, t) for t in range(3)] == [day.isoformat() for day in days]
+    assert [panel.time_text(0, t) for t in range(3)] == [day.isoformat() for day in days]
 
 
 def test_offsets_stay_as_they_were_written():
     rows = ["r,2024-02-28T23:59:59.5Z,1.5", "r,2024-02-29 05:30:00+05:30,2.5", "q,2024-02-29 00:00:00-00:00:30,1.5"]
     panel = read(io.StringIO("\n".join(["id,t,x", *rows])), id="id", time="t").panel
     assert panel.times(0).tolist() == [0, 0.5]
-    assert [time_text(panel, 0, t) for t in range(2)] == ["2024-02-28 23:59:59.5+00:00", "2024-02-29 05:30+05:30"]
-    assert time_text(panel, 1, 0) == "2024-02-29 00:00-00:00:30"
+    assert [panel.time_text(0, t) for t in range(2)] == ["2024-02-28 23:59:59.5+00:00", "2024-02-29 05:30+05:30"]
+    assert panel.time_text(1, 0) == "2024-02-29 00:00-00:00:30"
 
 
 def test_a_date_without_an_offset_among_others_is_of_utc():
@@ -195,7 +195,7 @@ def test_dates_of_a_series_file(tmp_path):
     path = tmp_path / "x.ts"
     path.write_text("@timeStamps true\n@classLabel false\n@data\n(2024-02-29 12:00:00,1),(2024-02-29 12:01:30,2)\n")
     panel = read(path).panel
-    assert time_text(panel, 0, 1) == "2024-02-29 12:01:30"
+    assert panel.time_text(0, 1) == "2024-02-29 12:01:30"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -208,7 +208,7 @@ def test_dates_go_with_records_that_are_cut_copied_and_pickled(form, zone):
             assert isos(same) == [second, first]
     assert isos(panel[1]) == [second]
     assert panel[:0].dates is not None
-    assert date_range(panel[:0]) is None
+    assert panel[:0].date_range() is None
 
 
 @pytest.mark.parametrize("zone", [None, ZURICH])
@@ -226,8 +226,8 @@ def test_a_grid_keeps_dates(zone):
 def test_a_finer_grid_of_days_has_times_of_day():
     days = panel_of("pandas", wall(0, 24, 72, 96))
     assert days.daily
-    assert time_text(days.resample("6 h"), 0, 1) == "2024-03-31 06:00"
-    assert time_text(days.resample("1 d"), 0, 1) == "2024-04-01"
+    assert days.resample("6 h").time_text(0, 1) == "2024-03-31 06:00"
+    assert days.resample("1 d").time_text(0, 1) == "2024-04-01"
 
 
 BACKENDS = ["pandas", "polars", "pyarrow"]
@@ -274,18 +274,18 @@ def test_times_that_are_no_dates_have_none():
     assert panel.dates(0) is None
     assert panel.offsets(0) is None
     assert not panel.daily
-    assert date_text(panel, 0, 1) is None
-    assert time_text(panel, 0, 1) == "22 h"
-    assert time_text(Panel.from_arrays([np.ones((2, 1))]), 0, 1) is None
+    assert panel.date_text(0, 1) is None
+    assert panel.time_text(0, 1) == "22 h"
+    assert Panel.from_arrays([np.ones((2, 1))]).time_text(0, 1) is None
     spans = pd.DataFrame({"id": 0, "t": pd.to_timedelta([0, 6], unit="D"), "x": [0.5, 1.5]})
-    assert time_text(Panel.from_frame(spans, id="id", time="t"), 0, 1) == "6 d"
+    assert Panel.from_frame(spans, id="id", time="t").time_text(0, 1) == "6 d"
 
 
 def test_dates_long_before_and_after_anyone_are_told():
     moments = pl.Series([-(10**17), 10**17]).cast(pl.Datetime("us"))
     panel = Panel.from_frame(pl.DataFrame({"id": [1, 1], "t": moments, "x": [0.5, 1.5]}), id="id", time="t")
-    assert time_text(panel, 0, 0).startswith("-1199-")
-    assert time_text(panel, 0, 1).startswith("5138-")
+    assert panel.time_text(0, 0).startswith("-1199-")
+    assert panel.time_text(0, 1).startswith("5138-")
 
 
 # Long names.

@@ -5,7 +5,7 @@ import pytest
 
 from telltree import Column, Formula, Panel, Schema
 from telltree.explain import english
-from telltree.panel.units import proposals, split_name
+from telltree.panel.column_names import phrases_and_units, split_name
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_names(name, split):
 
 
 def test_nothing_is_proposed_where_brackets_tell_columns_apart():
-    assert proposals(["u (A)", "u (B)", "t (min)", "t (max)", "v", "v [m/s]", "w [m/s]"]) == {
+    assert phrases_and_units(["u (A)", "u (B)", "t (min)", "t (max)", "v", "v [m/s]", "w [m/s]"]) == {
         "w [m/s]": {"phrase": "w", "unit": "m/s"}
     }
 

@@ -8,6 +8,7 @@ import pytest
 from tests.support.class_trees import class_leaf, class_tree
 
 import telltree
+from telltree.explain import outline
 from telltree.text import counted, percent, times_all
 
 
@@ -76,4 +77,4 @@ def test_large_counts_of_a_leaf_are_grouped_like_all_others():
     from telltree.panel import Column, ColumnType, Schema
 
     tree = class_tree(class_leaf((1_233, 24)), ("safe", "NMAC"), Schema([Column("x", ColumnType.REAL)]))
-    assert tree.outline() == "[1] safe: 1,233 of 1,257 records"
+    assert outline(tree) == "[1] safe: 1,233 of 1,257 records"

@@ -54,7 +54,7 @@ def test_every_text_for_terminals(data, model):
         clean(str(told))
     for category in model.categories(panel, y):
         clean(str(category))
-    clean(model.tree_.outline(formulas=True))
+    clean(model.outline(formulas=True))
     clean(english(model.tree_.root.formula, panel.schema))
     clean(english(model.tree_.root.formula, panel.schema, style="paper"))
     answer = ask(panel, model.tree_.root.formula, y)

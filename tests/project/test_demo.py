@@ -41,7 +41,7 @@ def shown(learnt_once, tmp_path_factory):
 def test_the_demo_shows_tree_categories_and_how_well_it_does(shown, learned):
     page, parts = shown
     model, panel, ends = learned
-    assert all(line in parts[1] for line in model.tree_.outline().splitlines())
+    assert all(line in parts[1] for line in model.outline().splitlines())
     told = " ".join(" ".join(parts).split())
     assert "2,000 encounters" in told
     assert "173 of them ended in a near mid-air collision" in told

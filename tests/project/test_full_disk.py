@@ -133,7 +133,7 @@ def test_learning_goes_on_where_no_checkpoint_can_be_written(disk, model, record
     for number, one in enumerate((model, found, classifier().fit(*records, checkpoint=path))):
         one.save(tmp_path / f"{number}.json")
     assert len({(tmp_path / f"{number}.json").read_bytes() for number in range(3)}) == 1
-    assert load(tmp_path / "2.json").tree_.outline() == model.tree_.outline()
+    assert load(tmp_path / "2.json").outline() == model.outline()
 
 
 def test_a_checkpoint_on_a_disk_that_is_read_only_is_refused_before_the_work(disk, records):

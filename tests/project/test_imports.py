@@ -1,7 +1,7 @@
 """The package has no import cycles, not even by imports inside functions, and no name of a class twice."""
 
 import ast
-from collections import Counter
+from collections import defaultdict
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -9,9 +9,7 @@ import pytest
 
 HOME = Path(__file__).parents[2] / "src"
 FORWARDING = {  # methods that users expect where they are, and that only pass their object on to who does the work
-    ("telltree.panel.schema", "telltree.panel.schema_file"),  # schema.to_toml(), Schema.from_toml(...)
     ("telltree.explain.categories", "telltree.explain.notebook"),  # categories in a notebook
-    ("telltree.tree.tree", "telltree.report"),  # tree.plot() and tree.report(...)
 }
 
 
@@ -28,15 +26,20 @@ def run_time_imports(tree):
 
 
 @pytest.fixture(scope="module")
-def needs():
-    """By module, the modules of the package that it imports; the package's own face is above them all."""
+def modules():
+    """The syntax tree of each module of the package, by name."""
     paths = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in HOME.rglob("*.py")}
-    paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+    return {name.removesuffix(".__init__"): ast.parse(path.read_text(encoding="utf-8")) for name, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def needs(modules):
+    """By module, the modules of the package that it imports; the package's own face is above them all."""
     found = {}
-    for name, path in paths.items():
-        statements = run_time_imports(ast.parse(path.read_text(encoding="utf-8")))
+    for name, tree in modules.items():
+        statements = run_time_imports(tree)
         named = {(node.module, f"{node.module}.{alias.name}") for node in statements for alias in node.names}
-        found[name] = {inner if inner in paths else module for module, inner in named} & paths.keys() - {"telltree"}
+        found[name] = {inner if inner in modules else module for module, inner in named} & modules.keys() - {"telltree"}
     return found
 
 
@@ -49,8 +52,12 @@ def test_every_exception_is_one(needs):
     assert all(other in needs[name] for name, other in FORWARDING)
 
 
-def test_no_two_classes_have_one_name():
-    sources = (ast.parse(path.read_text(encoding="utf-8")) for path in HOME.rglob("*.py"))
-    names = Counter(node.name for tree in sources for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    assert len(names) > 400
-    assert not [name for name, times in names.items() if times > 1]
+def test_no_two_classes_have_one_name(modules):
+    """At any depth, also inside of functions and other classes."""
+    homes = defaultdict(list)
+    for name, tree in modules.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(name)
+    assert len(homes) > 300, "most of the package was not looked at"
+    assert not {name: places for name, places in homes.items() if len(places) > 1}

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.support.effort import few_fast
+
 LOCALES = ("tr_TR", "de_DE")
 SOURCES = Path("/usr/share/i18n/locales")
 
@@ -44,7 +46,7 @@ for text in ("F(SPEED > 1234.5)", "G(abs(`I`) < 0.125)", "count(LIT) > 3", 'F(MO
     print(text, "|", said, "|", formula, "|", formula(panel).tolist())
 print(telltree.ask(panel, "at some point SPEED is above 10.5 while LIT is true", y))
 model = GrammarTreeClassifier(search=MonteCarlo(evaluations=500), max_depth=2, random_state=0).fit(panel, y)
-print(model.tree_.outline(), model.predict_proba(panel).tolist(), *model.rules(), sep="\\n")
+print(model.outline(), model.predict_proba(panel).tolist(), *model.rules(), sep="\\n")
 model.save(out / "model.json")
 assert load(out / "model.json").predict(panel).tolist() == model.predict(panel).tolist()
 for target in ("sql", "python", "stl", "markdown"):
@@ -120,7 +122,7 @@ def everything(folder, locale, compiled, out):
     return ended.stderr, [ended.stdout, *((path.name, path.read_text("utf-8")) for path in sorted(out.iterdir()))]
 
 
-@pytest.mark.parametrize("name", LOCALES)
+@pytest.mark.parametrize("name", few_fast(LOCALES))
 def test_reading_saying_and_fitting_do_not_depend_on_the_locale(folder, compiled, usual, tmp_path, name):
     said, found = everything(folder, f"{name}.UTF-8", compiled, tmp_path / "out")
     assert "point ," in said  # it was really there
@@ -131,6 +133,7 @@ def test_reading_saying_and_fitting_do_not_depend_on_the_locale(folder, compiled
 COMMAND_LINE = "import locale, sys; locale.setlocale(locale.LC_ALL, ''); from telltree.cli.app import app; app()"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOCALES)
 def test_the_command_line_does_not_depend_on_the_locale(folder, compiled, tmp_path, name):
     keys = ["--id", "ID", "--time", "Time", "--label", "WIN"]

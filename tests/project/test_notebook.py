@@ -39,6 +39,7 @@ def test_it_is_kept_without_outputs():
         assert cell.cell_type == "markdown" or (cell.outputs, cell.execution_count) == ([], None)
 
 
+@pytest.mark.slow
 def test_it_shows_the_panel_the_tree_and_two_figures(cells):
     assert len(shown(cells, "image/png")) == 2
     pages = "".join(shown(cells, "text/html"))
@@ -46,6 +47,7 @@ def test_it_shows_the_panel_the_tree_and_two_figures(cells):
     assert "NMAC" in pages
 
 
+@pytest.mark.slow
 def test_it_prints_categories_and_writes_a_report(cells):
     text = printed(cells)
     for part in ("├─ yes: ", "macro F1 on the other 600: 0.", "at some point", "report.html", "SELECT"):

@@ -5,14 +5,14 @@ import pytest
 
 from telltree import Column, Formula, Panel, Schema, ask
 from telltree.explain import english
-from telltree.scale.out_of_core import Shares
+from telltree.scale.out_of_core import ShardPlan
 from telltree.tree.tree import Optimum
 
 SCHEMA = Schema([Column("x", "real")])
 
 
 def test_shards_take_turns_if_there_are_several():
-    one, two = (str(Shares(np.arange(bounds), 1, 1, 1)) for bounds in (2, 3))
+    one, two = (str(ShardPlan(np.arange(bounds), 1, 1, 1)) for bounds in (2, 3))
     assert "with records in 1 shard, and at most" in one
     assert "with records in 2 shards that take turns, and at most" in two
 

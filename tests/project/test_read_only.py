@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.support.effort import few_fast
 from tests.support.read_only import bound, require_bound
 
 import telltree
@@ -42,22 +43,26 @@ def telltree_in(folder, *arguments, **environment):
     return bound([*COMMAND_LINE, *arguments], cwd=folder, env={**os.environ, **environment})
 
 
-@pytest.mark.parametrize("source", ["data.csv", "data.parquet"])
-def test_data_and_models_are_read_from_there_and_work_is_done_there(folder, source):
+WORK = (
+    ("fit", "SOURCE", *KEYS, *FEW, "--grammar", "/dev/stdin"),
+    ("inspect", "SOURCE", *KEYS),
+    ("inspect", "SOURCE", *KEYS, "--scan"),
+    ("show", "model.json"),
+    ("predict", "model.json", "SOURCE"),
+    ("evaluate", "model.json", "SOURCE", "--label", "end"),
+    ("ask", "SOURCE", "at some point x is above 2", *KEYS),
+    ("export", "model.json", "--to", "sql"),
+)
+
+
+@pytest.mark.parametrize("source", few_fast(["data.csv", "data.parquet"]))
+@pytest.mark.parametrize("work", few_fast(WORK), ids=lambda work: work[0])
+def test_data_and_models_are_read_from_there_and_work_is_done_there(folder, work, source):
     before = sorted(path.name for path in folder.iterdir())
-    for arguments in (
-        ("inspect", source, *KEYS),
-        ("inspect", source, *KEYS, "--scan"),
-        ("fit", source, *KEYS, *FEW, "--grammar", "/dev/stdin"),
-        ("show", "model.json"),
-        ("predict", "model.json", source),
-        ("evaluate", "model.json", source, "--label", "end"),
-        ("ask", source, "at some point x is above 2", *KEYS),
-        ("export", "model.json", "--to", "sql"),
-    ):
-        given = {"input": "Start ::= F(x > [2, 3])"} if "/dev/stdin" in arguments else {}
-        ended = bound([*COMMAND_LINE, *arguments], cwd=folder, **given)
-        assert ended.returncode == 0, (arguments, ended.stderr)
+    arguments = [source if word == "SOURCE" else word for word in work]
+    given = {"input": "Start ::= F(x > [2, 3])"} if "/dev/stdin" in arguments else {}
+    ended = bound([*COMMAND_LINE, *arguments], cwd=folder, **given)
+    assert ended.returncode == 0, (arguments, ended.stderr)
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
@@ -119,6 +124,7 @@ def test_temporary_files_need_a_folder_and_the_error_says_which(folder):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_an_install_and_a_cache_that_cannot_be_written_to(folder, tmp_path):
     """The package, its compiled kernels and the home are read-only: it works, and says so where it costs time."""
     copy = tmp_path / "install" / "telltree"

@@ -92,6 +92,7 @@ def test_without_extras_one_learns_saves_loads_explains_and_exports(light):
     assert re.fullmatch(r'.*x.parquet.*: Parquet files need pyarrow: pip install "telltree\[parquet\]"', parquet)
 
 
+@pytest.mark.slow
 def test_the_program_without_its_extra_says_how_to_get_it(light, tmp_path):
     program = tmp_path / "program.py"
     program.write_text("from telltree.cli import main\n\nmain()\n")

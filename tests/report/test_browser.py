@@ -15,7 +15,7 @@ from tests.support.report_cases import HARD, HOSTILE, grown, small, uneven_times
 
 from telltree import Formula, Panel
 from telltree.explain import categorize
-from telltree.explain.categories import signed
+from telltree.explain.sentence import claims_of
 from telltree.report import write_report
 from telltree.tree import Node
 from telltree.tree.pruning_path import PruningPath, TreeScore
@@ -63,6 +63,7 @@ def test_nodes_fold_and_unfold(page):
     assert page.run(seen) == whole
 
 
+@pytest.mark.slow
 def test_sentences_switch_between_plain_paper_and_formula_all_over_the_page(page):
     data = page.data()
     told = {"plain": "english", "paper": "paper", "formula": "formula"}
@@ -80,6 +81,7 @@ def test_sentences_switch_between_plain_paper_and_formula_all_over_the_page(page
     assert page.run(f"return {first}.value") == "plain"  # round once
 
 
+@pytest.mark.slow
 def test_a_page_in_the_papers_style_opens_in_the_papers_form(driver, folder):
     tree, panel, y = small(30)
     page = Page(driver, write_report(tree, panel, y, folder / "paper.html", style="paper"))
@@ -87,6 +89,7 @@ def test_a_page_in_the_papers_style_opens_in_the_papers_form(driver, folder):
     assert page.one("[data-place='0'] .says .in-paper").is_displayed()
 
 
+@pytest.mark.slow
 def test_the_formula_as_it_was_found_is_told_on_demand(driver, folder):
     tree, panel, y = small(30)
     found = Formula.parse("not G(speed <= 2.5)", panel.schema)
@@ -98,6 +101,7 @@ def test_the_formula_as_it_was_found_is_told_on_demand(driver, folder):
     assert opened.complaints() == []
 
 
+@pytest.mark.slow
 def test_a_card_says_what_sets_its_category_apart_from_its_sibling(page):
     data = page.data()
     leaf = data["nodes"][data["categories"][0]["node"]]
@@ -108,6 +112,7 @@ def test_a_card_says_what_sets_its_category_apart_from_its_sibling(page):
     assert data["categories"][0]["figures"] in page.one(".card").text
 
 
+@pytest.mark.slow
 def test_siblings_stand_together_below_what_they_share(page):
     data = page.data()
     pairs = [category for category in data["categories"] if category["beside"] == category["number"] + 1]
@@ -121,6 +126,7 @@ def test_siblings_stand_together_below_what_they_share(page):
         assert category["english"] not in group.text or category["english"] in category["shared"]["english"]
 
 
+@pytest.mark.slow
 def test_a_card_without_its_sibling_says_what_they_share(page):
     category = next(one for one in page.data()["categories"] if one["beside"])
     unwanted = f"#category-{category['beside']}"
@@ -153,6 +159,7 @@ def pumps(folder):
     return write_report(tree, panel, y, folder / "pumps.html", held_out=(panel[:40], y[:40]))
 
 
+@pytest.mark.slow
 def test_a_card_says_in_how_many_members_the_condition_of_a_sentence_occurs(driver, pumps):
     page = Page(driver, pumps)
     data = page.data()
@@ -181,6 +188,7 @@ def test_a_card_says_in_how_many_members_the_condition_of_a_sentence_occurs(driv
     assert not any("the condition occurs" in text for text in page.run(SEEN, "#cards"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [True, False])
 def test_a_headline_that_is_what_sets_a_category_apart_is_told_once(driver, folder, own):
     tree, panel, y = small(60)
@@ -190,7 +198,7 @@ def test_a_headline_that_is_what_sets_a_category_apart_is_told_once(driver, fold
     def headed(node):
         if isinstance(node, Node):
             return replace(node, true=headed(node.true), false=headed(node.false))
-        last = Formula(signed(next(branches))[-1])
+        last = Formula(claims_of(next(branches))[-1])
         return replace(node, headline=Headline(last if own else other, 0, 1))
 
     tree = replace(tree, root=headed(tree.root))
@@ -209,6 +217,7 @@ def test_a_headline_that_is_what_sets_a_category_apart_is_told_once(driver, fold
     assert not any("(all of its members, " in text for text in page.run(SEEN, ".card"))
 
 
+@pytest.mark.slow
 def test_a_mixed_category_says_whose_share_it_tells_and_shows_the_label_of_each_member(driver, pumps):
     page = Page(driver, pumps)
     data = page.data()
@@ -260,6 +269,7 @@ BROKEN = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 def test_names_never_break_inside_a_word(driver, pumps, size):
     page = Page(driver, pumps, size)
@@ -280,6 +290,7 @@ def test_names_never_break_inside_a_word(driver, pumps, size):
     assert page.run("return document.documentElement.scrollWidth") <= size[0]
 
 
+@pytest.mark.slow
 def test_the_boxes_of_categories_have_room_for_words_of_usual_length(driver, folder):
     """A deep tree, whose boxes are narrow."""
     name = "Überhitzung des Hauptlagers"
@@ -296,6 +307,7 @@ def test_the_boxes_of_categories_have_room_for_words_of_usual_length(driver, fol
     assert max(found) <= 0
 
 
+@pytest.mark.slow
 def test_boxes_of_the_tree_show_their_whole_text(page):
     cut = (
         "return [...document.querySelectorAll('.box .says')].filter((e) => e.scrollHeight > e.clientHeight + 2).length"
@@ -303,6 +315,7 @@ def test_boxes_of_the_tree_show_their_whole_text(page):
     assert page.run(cut) == 0
 
 
+@pytest.mark.slow
 def test_on_a_narrow_screen_the_links_fit_into_one_row(driver, folder):
     tree, panel, y = small(30)
     opened = Page(driver, write_report(tree, panel, y, folder / "narrow.html"), NARROW)
@@ -317,6 +330,7 @@ def test_on_a_narrow_screen_the_links_fit_into_one_row(driver, folder):
     assert opened.run("return document.getElementById('speech').getBoundingClientRect().bottom") <= 0
 
 
+@pytest.mark.slow
 def test_a_node_tells_its_gain_margin_and_runners_up(page):
     page.click("[data-place='0']")
     told = page.one("#details").text
@@ -344,6 +358,7 @@ def test_choosing_a_record_lights_its_way_and_draws_it(page):
     assert all(page.texts(".lane-value"))
 
 
+@pytest.mark.slow
 def test_values_are_told_in_the_digits_that_were_kept(driver, folder):
     altitudes = [18200.0 + 25 * np.arange(12) * k for k in range(4)]
     panel = Panel.from_arrays([values[:, None] for values in altitudes], columns=["altitude"])
@@ -355,6 +370,7 @@ def test_values_are_told_in_the_digits_that_were_kept(driver, folder):
         assert page.texts(".lane-value")[0] == f"{altitudes[record['at']][3]:,.0f}"
 
 
+@pytest.mark.slow
 def test_uneven_times_are_read_where_they_are(driver, folder):
     tree, panel, y = uneven_times()
     page = Page(driver, write_report(tree, panel, y, folder / "uneven.html"))
@@ -368,6 +384,7 @@ def test_uneven_times_are_read_where_they_are(driver, folder):
         )
 
 
+@pytest.mark.slow
 def test_a_thumbnail_opens_its_record(page):
     page.click("#category-1 .thumb")
     first = page.one("#category-1 .thumb .id").get_attribute("title")
@@ -375,6 +392,7 @@ def test_a_thumbnail_opens_its_record(page):
     assert page.focused("id") == "record"
 
 
+@pytest.mark.slow
 def test_cards_are_filtered_and_sorted(page):
     data = page.data()
     part = data["categories"][0]["part"]
@@ -392,6 +410,7 @@ def test_cards_are_filtered_and_sorted(page):
     assert page.one("#category-2").is_displayed()
 
 
+@pytest.mark.slow
 def test_categories_stand_side_by_side(page):
     for number in (1, 2):
         page.click(f"#category-{number} .card-head input")
@@ -404,6 +423,7 @@ def test_categories_stand_side_by_side(page):
     assert not page.one("#comparison").is_displayed()
 
 
+@pytest.mark.slow
 def test_sentences_are_copied_and_said_so(page):
     origin = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     page.driver.execute_cdp_cmd("Browser.grantPermissions", origin)
@@ -424,6 +444,7 @@ def downloaded(page, folder, name, button):
     return list(csv.DictReader(io.StringIO((folder / name).read_bytes().decode("utf-8-sig"), newline="")))
 
 
+@pytest.mark.slow
 def test_tables_are_downloaded(page, tmp_path):
     data = page.data()
     rows = downloaded(page, tmp_path, "categories.csv", 1)
@@ -434,6 +455,7 @@ def test_tables_are_downloaded(page, tmp_path):
     assert [int(row["category"]) for row in rows] == data["list"]["category"]
 
 
+@pytest.mark.slow
 def test_no_cell_of_a_table_is_a_formula_to_a_spreadsheet(driver, folder, tmp_path):
     ids = ['=1+1,"x"\n', "@a", "+b", "-c", "-5", "+1.5", *map(str, range(34))]
     page = Page(driver, write_report(*small(ids=ids), folder / "formulas.html"))
@@ -470,6 +492,7 @@ return [...document.querySelectorAll('a[href], button, input, select, summary, [
 """
 
 
+@pytest.mark.slow
 def test_tab_alone_reaches_every_control_and_keys_work_them(page):
     controls = len(page.run(CONTROLS))
     for _ in range(controls):
@@ -492,6 +515,7 @@ def test_tab_alone_reaches_every_control_and_keys_work_them(page):
     assert page.one(".scrub input").get_attribute("value") == "0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, (760, 900), NARROW], ids=["wide", "middle", "narrow"])
 def test_no_width_makes_the_page_scroll_sideways(driver, report, size):
     page = Page(driver, report, size)
@@ -501,6 +525,7 @@ def test_no_width_makes_the_page_scroll_sideways(driver, report, size):
     assert page.complaints() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_trees_of_other_sizes_fit_any_width_and_mark_this_one(driver, folder, size):
     tree, panel, y = small(60)
@@ -520,6 +545,7 @@ def test_trees_of_other_sizes_fit_any_width_and_mark_this_one(driver, folder, si
     assert page.grave_findings() == []
 
 
+@pytest.mark.slow
 def test_dark_is_dark(driver, report):
     page = Page(driver, report, dark=True)
     paper = page.run("return getComputedStyle(document.body).backgroundColor")
@@ -527,6 +553,7 @@ def test_dark_is_dark(driver, report):
     assert page.complaints() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", HARD, ids=lambda case: case.__name__)
 def test_hard_data_is_drawn_without_complaint(driver, folder, case):
     path = folder / f"{case.__name__}.html"
@@ -565,6 +592,7 @@ def test_hostile_text_stays_text_in_the_browser(driver, folder):
     assert any(text.rstrip("…") and page.data()["parts"][0].startswith(text.rstrip("…")) for text in shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_the_audit_finds_nothing_serious(driver, report, size, dark):
@@ -574,6 +602,7 @@ def test_the_audit_finds_nothing_serious(driver, report, size, dark):
     assert page.grave_findings() == []
 
 
+@pytest.mark.slow
 def test_shapes_are_drawn_among_words_and_where_they_were_found(driver, folder):
     rise = np.concatenate([np.zeros(9), np.arange(6.0)])
     panel = Panel.from_arrays([rise[:, None], rise[::-1, None]], columns=["x"])

@@ -69,6 +69,7 @@ def report(tmp_path_factory):
     return write_report(tree, panel, y, path, title="Sixty", held_out=(panel[:20], y[:20]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_every_control_has_an_effect(driver, report, size):
     page, idle, used = Page(driver, report, size), [], set()
@@ -95,6 +96,7 @@ def test_every_control_has_an_effect(driver, report, size):
     assert page.requests() == []
 
 
+@pytest.mark.slow
 def test_every_control_is_reached_by_the_keyboard(driver, report):
     page = Page(driver, report)
     reachable = page.run("""

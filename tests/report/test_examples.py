@@ -44,6 +44,7 @@ def overlap(a, b):
     return across > 1 and min(a["bottom"], b["bottom"]) - max(a["top"], b["top"]) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (NARROW, True)], ids=["wide, light", "narrow, dark"])
 def test_an_example_is_drawn_and_passes_the_audit(driver, example, size, dark, tmp_path):
     model, path = example

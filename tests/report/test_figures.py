@@ -63,8 +63,7 @@ def test_counts_that_are_too_much_to_say_are_summed_up(flights):
     assert "3 records" in words(saved(plot_tree(long)))
 
 
-def test_a_tree_and_a_classifier_draw_themselves(tree, flights, ends):
-    assert words(tree.plot(text="english")) == words(plot_tree(tree, text="english"))
+def test_a_classifier_draws_itself(flights, ends):
     search = MonteCarlo(evaluations=50)
     model = GrammarTreeClassifier("Start ::= F(rate > [4, 25])", search, max_depth=1, random_state=0)
     model.fit(flights, ends)
@@ -316,5 +315,5 @@ def test_constants_near_the_largest_float_are_drawn(constant):
     formula = Formula.parse(f"F(x > {constant!r})", panel.schema)
     leaves = class_leaf((0, 1), (0.0, 1.0)), class_leaf((1, 0), (1.0, 0.0))
     tree = class_tree(Node(formula, *leaves), ("a", "b"), panel.schema)
-    for figure in (tree.plot(), plot_record(tree, panel, 0), plot_category(tree, panel, number=2)):
+    for figure in (plot_tree(tree), plot_record(tree, panel, 0), plot_category(tree, panel, number=2)):
         figure.savefig(io.BytesIO(), format="png")

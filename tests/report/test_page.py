@@ -14,11 +14,12 @@ from tests.support.report_cases import HARD, grown, single_leaf, sixty_categorie
 from tests.support.report_page import Page, data_of
 
 from telltree import Formula, GrammarTreeClassifier, Panel, load
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.trace import Walker
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.trace import Tracer
 from telltree.errors import DataError, SettingsError
 from telltree.explain import categorize, path_of
-from telltree.explain.categories import missing_columns, sentence
+from telltree.explain.categories import missing_columns
+from telltree.explain.sentence import sentence
 from telltree.panel import Column, Schema
 from telltree.proportions import wilson
 from telltree.report import report_html, write_report
@@ -145,18 +146,27 @@ def test_a_report_works_each_formula_out_once(monkeypatch):
     """Scores, categories, headlines, members, ways and the drawn tree share what was found out."""
     _, panel, y = small(80)
     model = GrammarTreeClassifier(search=MonteCarlo(evaluations=2_000), max_depth=3, random_state=1).fit(panel, y)
-    kept, found, walk, truth = panel[60:], [], Walker.walk, FormulaEvaluator.truth
+    kept, found, trace, truth = panel[60:], [], Tracer.trace, FormulaEvaluator.truth
 
-    def walked(self, e, *given, **how):
+    def traced(self, e, *given, **how):
         found.append((len(self.panel), e))
-        return walk(self, e, *given, **how)
+        return trace(self, e, *given, **how)
 
     def evaluated(self, formulas):
         found.extend((len(self.panel), e) for e in formulas)
         return truth(self, formulas)
 
     report_html(model, panel, y)  # finds the words for categories, which are the same in all reports
-    monkeypatch.setattr(Walker, "walk", walked)
+    monkeypatch.setattr(Tracer, "trace", traced)
+    traced_truth = Tracer.truth
+    monkeypatch.setattr(
+        Tracer,
+        "truth",
+        lambda self, parts: (
+            found.extend((len(self.panel), e) for e, place in parts.places.items() if place in parts.roots),
+            traced_truth(self, parts),
+        )[1],
+    )
     monkeypatch.setattr(FormulaEvaluator, "truth", evaluated)
     report_html(model, panel, y, held_out=(kept, y[60:]))
     asked = {node.formula.expression for node in model.tree_.nodes}
@@ -530,7 +540,7 @@ def test_of_many_sizes_some_are_told():
 
 def test_a_tree_and_a_classifier_write_their_own_reports(plain, tmp_path):
     tree, panel, y = plain
-    path = tree.report(panel, y, tmp_path / "tree.html", title="Mine")
+    path = write_report(tree, panel, y, tmp_path / "tree.html", title="Mine")
     assert path.read_text("utf-8") == report_html(tree, panel, y, title="Mine")
     table = np.random.default_rng(0).normal(size=(30, 2))
     labels = np.where(table[:, 0] > 0, "high", "low")

@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import typer
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples, few_fast
 from tests.support.programs import beside_tests
 
 from telltree import Grammar, GrammarTreeClassifier, Panel, user_function
@@ -26,7 +27,7 @@ from telltree.scale.checkpoint import Checkpoint
 from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import MDL, GiniSize, Greedy, Optimal, TreeSettings, grow
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 
 
 class Killed(BaseException):
@@ -92,7 +93,7 @@ def found(model):
             (str(search.best.derivation), search.best.fitness, search.proof),
             [(str(one.derivation), one.fitness) for one in search.runners_up],
             [(moment.evaluations, moment.fitness) for moment in search.history],
-            [str(search.ties.derivation(i, model.grammar_)) for i in range(len(search.ties.lengths))],
+            [str(model.grammar_.derivation(search.ties, i)) for i in range(len(search.ties.lengths))],
             [(str(one.best.derivation), len(one.ties.lengths)) for one in search.by_size],
             search.evaluations,
         )
@@ -122,7 +123,7 @@ def writes(often, monkeypatch):
     return told
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few_fast(CASES, 1))
 def test_a_fit_goes_on_wherever_it_was_killed(case, writes, tmp_path):
     expected = fitted(case)
     fitted(case, tmp_path / "all")
@@ -139,6 +140,7 @@ def test_a_fit_goes_on_wherever_it_was_killed(case, writes, tmp_path):
         assert found(model) == found(expected)
 
 
+@pytest.mark.slow
 def test_a_fit_is_killed_again_and_again(writes, tmp_path):
     path, kills = tmp_path / "checkpoint", 0
     while True:
@@ -299,10 +301,10 @@ def learned(case, path):
     grammar = Grammar.parse(setting.get("grammar", PLAIN), PANEL)
     checkpoint_store = Checkpoint(path).tree(0)
     tree_settings = TreeSettings(setting["search"], MDL(), max_depth=2, seed=3)
-    return grow(PANEL, CODED, grammar, tree_settings, Run(checkpoint=checkpoint_store))
+    return grow(PANEL, CODED, grammar, tree_settings, TreeRun(checkpoint=checkpoint_store))
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damage_is_one_error(data, kept, tmp_path):
     path, place = tmp_path / "checkpoint", data.draw(st.integers(0, len(kept) - 1))
@@ -349,18 +351,20 @@ def spoilt(array, draw):
     return array[:0] if array.ndim else array
 
 
-@pytest.mark.parametrize("case", ["genetic programming", "grammatical evolution", "random constants, centred"])
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize(
+    "case", few_fast(["genetic programming", "grammatical evolution", "random constants, centred"])
+)
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_forged_arrays_do_no_harm(case, data, often, tmp_path, forgeries):
     path, content = tmp_path / "checkpoint", forgeries[case]
 
     def change(line):
-        place, state = checkpoint._place(line), checkpoint.state_of(line)
+        place, state = checkpoint._place(line), checkpoint.entry_state(line)
         for _ in range(data.draw(st.integers(0, 2))):
             name = data.draw(st.sampled_from(sorted(state)))
             state[name] = spoilt(state[name], data.draw)
-        return checkpoint.line_of(place, state)[:-1]
+        return checkpoint.entry_line(place, state)[:-1]
 
     path.write_bytes(forged(content, change))
     with suppress(CheckpointError):
@@ -420,6 +424,7 @@ for last, moment in ((5, "before"), (5, "after"), (10**9, "never")):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are begun and ended otherwise here")
 def test_a_process_that_was_killed_is_followed_by_one_that_ends_the_work(tmp_path):
     command, env = [sys.executable, "-c", SCRIPT, tmp_path / "checkpoint"], {"PYTHONPATH": beside_tests()}

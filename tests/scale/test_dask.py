@@ -21,7 +21,7 @@ from telltree import GrammarForestClassifier, GrammarTreeClassifier, read, scan,
 from telltree.datasets import make_encounters
 from telltree.errors import ClusterError, DataWarning, FunctionError, SettingsError
 from telltree.estimators import cross_validate
-from telltree.estimators.folds import folds
+from telltree.estimators.cross_validation import stratified_folds
 from telltree.experiments import run_experiment
 from telltree.scale import checkpoint as keeping
 from telltree.search import GeneticProgramming
@@ -84,6 +84,7 @@ def test_the_model_is_that_of_one_machine(client, records, alone, tmp_path):
     assert saved(model, tmp_path) == alone
 
 
+@pytest.mark.slow
 def test_workers_count_nodes_of_derivation_estimators_alike(client, records, tmp_path):
     settings = {"search": SEARCH, "criterion": GiniSize(size="nodes"), "max_depth": 2, "random_state": 0}
     here, there = (GrammarTreeClassifier(**settings).fit(*records, **given) for given in ({}, {"client": client}))
@@ -101,6 +102,7 @@ def parquet(records, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_workers_read_parquet_by_themselves(client, parquet, tmp_path, monkeypatch):
     read_here = read(parquet, id="id", time="time", label="label")
     models = [GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*read_here)]
@@ -115,6 +117,7 @@ def test_workers_read_parquet_by_themselves(client, parquet, tmp_path, monkeypat
     assert len({saved(model, tmp_path) for model in models}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_a_fit_goes_on_from_its_checkpoint_with_or_without_workers(client, records, alone, tmp_path):
     def stop(event):
@@ -132,18 +135,20 @@ def test_a_fit_goes_on_from_its_checkpoint_with_or_without_workers(client, recor
         assert saved(model, tmp_path) == alone
 
 
+@pytest.mark.slow
 def test_folds_are_learnt_on_workers(client, records, tmp_path):
     models = [
         GrammarTreeClassifier(search=SEARCH, random_state=0, cv=2).fit(*records, **given)
         for given in ({}, {"client": client})
     ]
-    assert np.array_equal(models[0].validation_.chances, models[1].validation_.chances)
+    assert np.array_equal(models[0].validation_.path_probabilities, models[1].validation_.path_probabilities)
     assert saved(models[0], tmp_path) == saved(models[1], tmp_path)
 
 
+@pytest.mark.slow
 def test_cross_validation_is_spread_over_workers(client, records):
     panel, y = records
-    parts, told = folds(np.unique(y, return_inverse=True)[1], None, 3, 0), []
+    parts, told = stratified_folds(np.unique(y, return_inverse=True)[1], None, 3, 0), []
     model = GrammarTreeClassifier(search=SEARCH, max_depth=2, random_state=0)
     here = cross_validate(model, panel, y, parts)
     there = cross_validate(model, panel, y, parts, lambda *done: told.append(done), client=client)
@@ -171,6 +176,7 @@ def test_the_trees_of_a_forest_grow_on_workers(client, records, forest_alone, tm
     assert told == [(done, 8) for done in range(1, 9)]
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_while_trees_grow_changes_nothing(client, records, forest_alone):
     victims = list(client.run(os.getpid).values())
 
@@ -183,6 +189,7 @@ def test_a_worker_that_dies_while_trees_grow_changes_nothing(client, records, fo
     assert there.out_of_bag_ == forest_alone.out_of_bag_
 
 
+@pytest.mark.slow
 def test_trees_go_on_after_all_workers_have_died_but_not_without_a_scheduler(records, forest_alone):
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as own, Client(own) as client:
         (victim,) = client.run(os.getpid).values()
@@ -197,6 +204,7 @@ def test_trees_go_on_after_all_workers_have_died_but_not_without_a_scheduler(rec
             forest(callback=lambda _done: own.close()).fit(*records, client=client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("losses", [1, 4])
 def test_records_of_folds_are_sent_again_if_a_worker_dies_meanwhile(client, records, monkeypatch, losses):
     """As Dask has it: the scheduler hangs up."""
@@ -210,7 +218,7 @@ def test_records_of_folds_are_sent_again_if_a_worker_dies_meanwhile(client, reco
         return scatter(self, *args, **given)
 
     monkeypatch.setattr(Client, "scatter", hung_up)
-    parts = folds(np.unique(y, return_inverse=True)[1], None, 2, 0)
+    parts = stratified_folds(np.unique(y, return_inverse=True)[1], None, 2, 0)
     model = GrammarTreeClassifier(search=SEARCH, max_depth=1, random_state=0)
     if losses == 4:
         with pytest.raises(ClusterError, match="lost 4 times in a row while records were sent"):
@@ -221,6 +229,7 @@ def test_records_of_folds_are_sent_again_if_a_worker_dies_meanwhile(client, reco
     assert len(sent) == min(losses + 1, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", [1, 5, 12])
 def test_a_worker_that_dies_changes_nothing(client, records, alone, tmp_path, moment):
     victims, told = list(client.run(os.getpid).values()), iter(range(10**6))
@@ -234,6 +243,7 @@ def test_a_worker_that_dies_changes_nothing(client, records, alone, tmp_path, mo
     assert saved(model, tmp_path) == alone
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_best_tree_so_far(client, records):
     """Nodes are asked about from threads, and only the main one hears of signals."""
     told = iter(range(10**6))
@@ -264,6 +274,7 @@ def faulty(x):
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "error", "says"),
     [
@@ -286,6 +297,7 @@ def test_a_shard_that_always_fails_is_named(parquet, function, error, says):
         model.fit(panel, y, client=client)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_a_scheduler_that_goes_away_is_one_error_and_a_checkpoint(records, alone, tmp_path):
     path = tmp_path / "checkpoint"
@@ -310,6 +322,7 @@ def test_what_is_no_client_is_refused(records):
         GrammarTreeClassifier(search=SEARCH).fit(*records, client="tcp://nowhere")
 
 
+@pytest.mark.slow
 def test_an_experiment_runs_on_workers(client, tmp_path):
     given = {"trials": 2, "searches": ("mc",), "baselines": ("tree",), "records": 200}
     tables = [run_experiment("encounters", **given, **more) for more in ({"jobs": 1}, {"client": client})]
@@ -319,6 +332,7 @@ def test_an_experiment_runs_on_workers(client, tmp_path):
     assert runs[0] == runs[1]
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_an_address(cluster, client, records, tmp_path):
     panel, y = records
     table = panel.to_frame()
@@ -341,6 +355,7 @@ def test_the_command_line_takes_an_address(cluster, client, records, tmp_path):
     assert (tmp_path / "there.json").read_bytes() == (tmp_path / "here.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_an_address_where_nobody_listens_is_one_error(tmp_path):
     (tmp_path / "records.csv").write_text("id,x,label\n1,1,a\n2,2,b\n")
     ended = telltree("fit", tmp_path / "records.csv", "--id", "id", "--label", "label", "--dask", "tcp://127.0.0.1:9")

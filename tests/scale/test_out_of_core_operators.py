@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tests.support import oracle
-from tests.support.everywhere import COLUMNS, formulas_with
+from tests.support.operator_checks import COLUMNS, formulas_with
 from tests.support.strategies import DTYPES, STRANGER, draw_case
 
 from telltree import Formula, Grammar, scan
@@ -22,7 +22,7 @@ from telltree.grammar.derivation import Population
 from telltree.logic import OPERATORS
 from telltree.panel import disk_arrays
 from telltree.panel import panel as panels
-from telltree.scale.out_of_core import Turns
+from telltree.scale.out_of_core import OutOfCoreShards
 from telltree.scale.shards import ShardedBackend
 
 FORMULAS = 3  # for each operator
@@ -83,7 +83,7 @@ def formulas(case):
 
 
 def bench_in_turns(panel, grammar, bounds):
-    places = Turns(panel, grammar, bounds, threads=1, memory=1)
+    places = OutOfCoreShards(panel, grammar, bounds, threads=1, memory=1)
     return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
 

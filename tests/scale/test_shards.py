@@ -6,20 +6,21 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.effort import examples
 from tests.support.strategies import Column, panel_of
 
 from telltree import Formula, Grammar
-from telltree.engine.formulas import FormulaEvaluator, signals_of
-from telltree.scale.out_of_core import Turns
-from telltree.scale.shards import Places, Shard, ShardedBackend, answered
+from telltree.engine.formula_evaluator import FormulaEvaluator, signals_of
+from telltree.scale.out_of_core import OutOfCoreShards
+from telltree.scale.shards import Shard, ShardedBackend, ShardPlaces, answered
 from telltree.search import Auto, Exhaustive, GeneticProgramming, MonteCarlo
 from telltree.tree import MDL, GiniSize, TreeSettings, grow, objective
 from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """
@@ -43,7 +44,7 @@ def drawn_panel(seed, records, missing):
     return panel_of(COLUMNS, found)
 
 
-class InProcess(Places):
+class InProcess(ShardPlaces):
     """Shards as workers have them, asked one after the other."""
 
     def __init__(self, panel, grammar, bounds):
@@ -63,7 +64,7 @@ def in_shards(bounds, places=InProcess):
 
 def in_turns(panel, grammar, bounds):
     """Shards of which one is in memory at a time, with room for few planes."""
-    return Turns(panel, grammar, bounds, threads=1, memory=1)
+    return OutOfCoreShards(panel, grammar, bounds, threads=1, memory=1)
 
 
 class Nested(InProcess):
@@ -102,7 +103,7 @@ TARGET = ClassTarget(("a", "b", "c"))
 
 def grown(panel, labels, backend, fitness, search):
     settings = TreeSettings(search, fitness, max_depth=3, movable=frozenset("x"), seed=7)
-    learned = grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, Run(backend or LocalBackend))
+    learned = grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, TreeRun(backend or LocalBackend))
     searches = {
         number: (found.runners_up, [best for best, _ in found.by_size], found.proof)
         for number, found in learned.searches.items()
@@ -110,7 +111,7 @@ def grown(panel, labels, backend, fitness, search):
     return learned.tree, searches
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.integers(0, 2**32),
     st.integers(2, 300),

@@ -14,11 +14,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from tests.support.effort import few_fast
 from tests.support.programs import beside_tests
 from tests.tree.test_paper_example import GRAMMAR as PAPER
 from tests.tree.test_paper_example import PLAIN as SCHEMA
 
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.logic import Type, user_function
@@ -37,7 +38,7 @@ SEARCHES = {kind.__name__: kind() for kind in KINDS} | {
 MOST_TIES = 1_000
 
 
-@pytest.fixture(params=SEARCHES)
+@pytest.fixture(params=few_fast(SEARCHES, len(KINDS)))  # those with settings of the paper are slow
 def search(request):
     """Every search, with its own settings and with the paper's."""
     return SEARCHES[request.param]
@@ -102,7 +103,7 @@ class Spy:
         length = population.lengths[i]
         row = population.rules[i, :length].tobytes(), population.constants[i, :length].tobytes()
         if (self.grammar, row) not in self.known:
-            found = population.derivation(i, self.grammar)
+            found = self.grammar.derivation(population, i)
             self.known[self.grammar, row] = found, str(found)
         return self.known[self.grammar, row]
 
@@ -129,7 +130,7 @@ def spied(search, grammar=PAPERS, evaluations=400, seed=3, progress=None, **sett
 
 def tied(found, grammar):
     return (
-        [] if found.ties is None else [str(found.ties.derivation(i, grammar)) for i in range(len(found.ties.lengths))]
+        [] if found.ties is None else [str(grammar.derivation(found.ties, i)) for i in range(len(found.ties.lengths))]
     )
 
 
@@ -170,7 +171,7 @@ def outcomes():
 
 
 def test_another_process_with_another_hash_seed_finds_the_same():
-    script = "import json, test_search_contract as t; print(json.dumps(t.outcomes()))"
+    script = "import json, tests.search.test_contract as t; print(json.dumps(t.outcomes()))"
     environment = os.environ | {"PYTHONHASHSEED": "4321", "PYTHONPATH": beside_tests()}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == outcomes()
@@ -562,7 +563,7 @@ def test_long_formulas_keep_their_random_constants():
     assert max(population.lengths.max() for population in seen) > 200
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", few_fast(range(5)))
 def test_parents_that_neither_exchange_nor_regrow_anything_are_copied(seed):
     settings = GeneticProgramming(
         population=20, tournament=2, crossover=1e-12, mutation=0, survival="children", unique=False
@@ -571,7 +572,7 @@ def test_parents_that_neither_exchange_nor_regrow_anything_are_copied(seed):
 
     def texts(population):
         assert population.lengths.min() > 0
-        return [str(population.derivation(i, PAPERS)) for i in range(len(population.lengths))]
+        return [str(PAPERS.derivation(population, i)) for i in range(len(population.lengths))]
 
     first = breeder.propose(0)
     before = set(texts(first))

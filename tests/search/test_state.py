@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.search.test_contract import GRAMMARS, RANDOM, Spy, parsed
+from tests.support.effort import examples
 
 from telltree.errors import CheckpointError
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores
@@ -57,7 +58,7 @@ class Sized(Spy):
 
     def __call__(self, population, wanted):
         scores = super().__call__(population, wanted)
-        sizes = [len(population.derivation(int(i), self.grammar)) for i in wanted]
+        sizes = [len(self.grammar.derivation(population, int(i))) for i in wanted]
         return Scores(scores.fitness, scores.answer, np.array(sizes, np.int64))
 
 
@@ -68,7 +69,7 @@ def plain(found):
         return (
             []
             if population is None
-            else [str(population.derivation(i, found.best.derivation.grammar)) for i in range(len(population.lengths))]
+            else [str(found.best.derivation.grammar.derivation(population, i)) for i in range(len(population.lengths))]
         )
 
     return {
@@ -96,7 +97,7 @@ def undisturbed(search, grammar, seed, tolerance):
 @pytest.mark.parametrize(
     "kind", [monte_carlo, evolution, genomes, fitted, prototyped], ids=["mc", "gp", "ge", "ce", "pipe"]
 )
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(
     name=st.sampled_from(sorted(KNOWN)),
     data=st.data(),

@@ -1,4 +1,4 @@
-"""What a soak does to telltree: each attack draws one case by chance, and asserts that nothing about it is wrong.
+"""The attacks of the soak: each draws one random case and asserts that nothing about it is wrong.
 
 Answers are judged by the oracle. Files and texts that were damaged must be read, or refused by one of telltree's own
 errors with a message of readable length; those that ever did otherwise are kept in `corpus/`, by kind.
@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 
-from tests.conftest import MIXED, mixed_records
 from tests.grammar.test_errors import SIGNS, WHOLE, WORDS
 from tests.models.test_export_programs import asked, run_module, several_steps
 from tests.models.test_export_stl import assert_robust
@@ -21,9 +20,10 @@ from tests.panel.test_damaged_files import mutant as table_mutant
 from tests.panel.test_naming import NUMBERS, TEXTS, everywhere, frame_of
 from tests.search.test_exhaustive import SCOPES, assert_proved
 from tests.support import oracle
+from tests.support.evaluation_paths import assert_every_path_agrees, garbage_in_memory
 from tests.support.grammar_catalogue import SCHEMA
+from tests.support.mixed_records import MIXED, mixed_records
 from tests.support.model_mutants import mutant as model_mutant
-from tests.support.paths import assert_every_path_agrees, garbage_in_memory
 from tests.support.random_trees import PlainFormulas, draw_tree_case, expected
 from tests.support.speech_truth import checked, draw_subject, leaf_of, true_of
 from tests.support.strategies import (
@@ -40,13 +40,13 @@ from tests.tree.test_optimal import assert_optimal
 
 from telltree import GrammarTreeClassifier, load
 from telltree.engine import Formula, truth_of
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.errors import LONGEST_MESSAGE, DataWarning, TelltreeError
 from telltree.explain import english
 from telltree.grammar import Grammar
 from telltree.grammar.tables import Tables
 from telltree.models.export import export_model
-from telltree.panel.usable import unusable
+from telltree.panel.column_checks import unusable
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import MDL, GiniSize, Greedy
 
@@ -83,7 +83,7 @@ def parts(rng, folder):
 
 
 def proofs(rng, folder):
-    """What an exhaustive search proves is what brute force finds, and so is the best tree over a pool."""
+    """An exhaustive search proves what brute force finds, and so does the search for the best tree over a pool."""
     for _ in range(4):
         values = {"on": (True, False, None), "off": (True, False, None)}
         values |= dict.fromkeys(("x", "y"), (0.0, 0.5, 1.0, 2.0, None))

@@ -1,4 +1,4 @@
-"""Attack telltree with random cases for as long as one is told to: `make soak SECONDS=3600`.
+"""Attack telltree with random cases for a given time: `make soak SECONDS=3600`.
 
     python -m tests.soak.soak --seconds 300              new cases every time
     python -m tests.soak.soak --seed 17 --cases 100      the same cases every time
@@ -32,7 +32,7 @@ MOST_GROWTH = 64  # MB
 
 @dataclass
 class Soak:
-    """What came of a run."""
+    """The results of a run."""
 
     faults: Path
     cases: Counter = field(default_factory=Counter)
@@ -87,7 +87,7 @@ class Soak:
         yield f"{self.cases.total():,} cases, {self.failed.total()} faults; {told}: {span}"
 
     def is_fine(self):
-        """Whether nothing was wrong."""
+        """Return True if nothing was wrong."""
         return not self.failed.total() and (self.growth() or 0) <= MOST_GROWTH
 
 

@@ -111,11 +111,11 @@ class Page:
         return [url for url in asked if url.split("#")[0] != own and not url.startswith(("data:", "blob:", "chrome"))]
 
     def picture(self):
-        """What the window shows, as PNG."""
+        """The content of the window, as PNG."""
         return base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"])
 
     def grave_findings(self):
-        """What an accessibility audit finds serious or worse; the test is skipped where there is none to run."""
+        """The serious findings of an accessibility audit; the test is skipped where axe-core is not installed."""
         if not AXE.exists():
             pytest.skip("axe-core is not there: npm install --prefix .node axe-core")
         self.run(AXE.read_text("utf-8"))

@@ -65,7 +65,7 @@ def counts_steps(e):
 
 
 def atoms(e, truths=("on", "off")):
-    """How many smallest conditions a formula has."""
+    """Return the number of smallest conditions of a formula."""
     head, *operands = e
     if head in ("x", "number"):
         return int(operands[0] in truths)
@@ -103,7 +103,7 @@ def all_trees(questions, levels):
 
 
 def tree_cost(tree, members, answers, *, leaf_cost, prices, least):
-    """What a tree costs, with what its leaves and questions cost; infinite if a side has fewer than `least` members."""
+    """Return the cost of a tree, leaves and questions; infinite if a side has fewer than `least` members."""
     if tree is None:
         return leaf_cost(members)
     question, *sides = tree

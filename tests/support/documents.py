@@ -63,7 +63,7 @@ class Piece:
 
 
 def pieces_of(text):
-    """What to run: Python blocks, each with the `text` block right after it; what console blocks have after a $.
+    """Return the pieces to run: Python blocks, each with the `text` block after it, and console lines after a $.
 
     Other blocks with a title are files to write.
     """
@@ -88,7 +88,7 @@ def pieces_of(text):
 
 
 def run(text, folder):
-    """What each piece prints, in order. They are one program, run in the folder, with the document's line numbers."""
+    """Return the output of each piece. The pieces are one program, run in the folder, with the document's lines."""
     lines = [""] * (len(text.splitlines()) + 1)
     for piece in pieces_of(text):
         lines[piece.line - 1 : piece.line - 1 + len(piece.program)] = piece.program
@@ -105,7 +105,7 @@ def run(text, folder):
 
 
 def shell(command, folder):
-    """What a command prints on standard output; a `telltree` at its beginning is forked, as in other tests."""
+    """Return the standard output of a command; `telltree` is forked, as in other tests."""
     program, _, rest = command.partition(" | ")
     ours = program.startswith("telltree ")
     with mock.patch.dict(os.environ, PYTHONUTF8="1", COLUMNS="200"):
@@ -127,6 +127,6 @@ def trimmed(text):
 
 
 def agrees(printed, shown):
-    """Whether the output is the one shown; a line of three dots stands for any number of lines."""
+    """Return True if the output is the one shown; a line of three dots stands for any number of lines."""
     parts = [r"(?:.*\n)*" if line == "..." else re.escape(line) + "\n" for line in trimmed(shown).splitlines()]
     return re.fullmatch("".join(parts), trimmed(printed) + "\n") is not None

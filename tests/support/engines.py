@@ -1,6 +1,6 @@
 """Engines for given formulas: their connectives, F, G and what these join become a grammar."""
 
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar.derivation import Population
 from telltree.grammar.normal_form import Rule
 from telltree.grammar.tables import Tables, code_of

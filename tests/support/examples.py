@@ -17,7 +17,7 @@ def records(*given):
 
 
 def holds(text, *given, functions=()):
-    """Of which records the formula is true."""
+    """Return the truth of the formula for each record."""
     panel = records(*given)
     return Formula.parse(text, panel.schema, functions=functions)(panel).tolist()
 

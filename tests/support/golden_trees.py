@@ -1,4 +1,4 @@
-"""Trees that must come out the same however they are computed; run as a script, it records them anew."""
+"""Trees that must come out the same however they are computed. Run as a script, this file records them anew."""
 
 import json
 import sys
@@ -62,7 +62,7 @@ def grammar_of(panel, labels, language):
 
 
 def grown(name):
-    """What a tree has found, node by node, before any of it is pruned."""
+    """Return the formulas of a tree, node by node, before any of it is pruned."""
     data, language, search, settings = CASES[name]
     panel, labels = data()
     grammar = grammar_of(panel, labels, language)

@@ -1,4 +1,4 @@
-"""What one does without extras, and what one is told where an extra is needed; tests/project/test_wheel.py runs it."""
+"""A program that needs no extras, and prints the error where one is needed; tests/project/test_wheel.py runs it."""
 
 import tempfile
 from pathlib import Path

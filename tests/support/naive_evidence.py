@@ -1,4 +1,4 @@
-"""What decides a formula, and how clearly, in plain Python that shares nothing with telltree: see the table "Meaning".
+"""A naive judge of evidence: the decisive step of a formula and its robustness, in plain Python without telltree.
 
 Formulas and records are those of `oracle`. A margin is a pair, signed size and truth, so that what lies on its
 constant, at distance 0, still has a side: pairs are compared by size, then by truth.
@@ -22,7 +22,7 @@ WINDOWS = {
     "once": (1, -FOREVER, 0),
     "historically": (-1, -FOREVER, 0),
 }
-"""What looks along time: 1 if one step proves it, −1 if one breaks it, and from which step to which it looks."""
+"""Temporal operators: 1 if one step proves them, −1 if one refutes them, and the window they look through."""
 COUNTED = ("count", "longest", "episodes")
 
 
@@ -41,7 +41,7 @@ def simpler(plain):
 
 
 def looks(plain):
-    """Which way, from which step and to which it looks along time; None if it does not."""
+    """Return the direction and window of a temporal operator; None for others."""
     head = plain[0]
     if head in ("F[]", "G[]", "once[]", "historically[]"):
         i, j = (int(operand[1]) for operand in plain[2:])
@@ -51,7 +51,7 @@ def looks(plain):
 
 
 def is_number(plain):
-    """Whether it is one number a record: a count, or made of counts."""
+    """Return True if the expression is one number a record: a count, or made of counts."""
     return plain[0] in COUNTED or (plain[0] in oracle.ARITHMETIC and any(map(is_number, plain[1:])))
 
 
@@ -60,7 +60,7 @@ def compares_counts(plain):
 
 
 def is_timeless(plain):
-    """Whether it is decided by counts alone, so that no step is a witness."""
+    """Return True if counts alone decide the expression, so that no step is a witness."""
     return compares_counts(plain) or (plain[0] in (*CONNECTIVES, "F", "G") and all(map(is_timeless, plain[1:])))
 
 
@@ -216,7 +216,7 @@ class Naive:
         return plain, step
 
     def distance(self, plain, record):
-        """How far it is to the other answer, and in which unit."""
+        """Return the distance to the other answer, and its unit."""
         size, truth = self.over_time(plain, record)[0]
         part, step = self.deciding(plain, record)
         if compares_counts(part):
@@ -227,13 +227,13 @@ class Naive:
         return size, None if self.size(part, record, step) is None else "standard deviations"
 
     def counted(self, plain):
-        """What a comparison counts, each once."""
+        """Return the counts in a comparison, each once."""
         if plain[0] in COUNTED:
             return {plain: None}
         return {operand: None for arg in plain[1:] if isinstance(arg, tuple) for operand in self.counted(arg)}
 
     def number(self, plain, counts):
-        """What a side of a comparison comes to, for given counts of what it counts."""
+        """Return the value of a side of a comparison for given counts."""
         match plain:
             case ("number", value):
                 return value
@@ -274,13 +274,13 @@ class Naive:
         return max(steps, key=lambda t: (self.nearness(plain, so_far[t + 1], last), -t))
 
     def nearness(self, plain, counts, holds):
-        """How near a comparison is to another answer; larger is nearer."""
+        """Return how near a comparison is to the other answer; larger is nearer."""
         left, right = (self.number(side, counts) for side in plain[1:])
         ahead = -abs(left - right) if plain[0] == "=" else left - right if plain[0][0] == ">" else right - left
         return -ahead if holds else ahead
 
     def steps_away(self, plain, record):
-        """How many true steps more or fewer, of one of the counts, would change the answer."""
+        """Return how many true steps more or fewer, in one of the counts, would change the answer."""
         totals = self.so_far(plain, record, oracle.length(record))
         holds = self.answer(plain, totals)
         for steps in range(1, int(self.reach(plain) + sum(totals.values())) + 3):

@@ -99,7 +99,7 @@ class NumericTarget:
 
 @dataclass(frozen=True)
 class NumericSummary:
-    """How many records there are, and the sums of their numbers and of the squares, in steps."""
+    """The number of records, and the sums of their numbers and squares, in steps."""
 
     target: NumericTarget
     support: int
@@ -149,7 +149,7 @@ class NumericSummary:
         return NumericSummary(self.target, *sums, parts)
 
     def bits(self, unit):
-        """Of a normal distribution, to a step."""
+        """Bits of a normal distribution, to a step."""
         return 0.5 * self.support * math.log2(1 + 2 * math.pi * math.e * self.variance)
 
     def is_weighted(self, unit):
@@ -158,8 +158,8 @@ class NumericSummary:
     def answers(self, *, every):
         return {"prediction": self.predicted} | ({"deviation": self.deviation} if every else {})
 
-    def sureness(self, here, whole, *, weighted):
-        return NumericSureness(self.target, here, whole)
+    def certainty(self, here, whole, *, weighted):
+        return NumericCertainty(self.target, here, whole)
 
     def entry(self):
         own = {"support": self.support, "total": self.total, "squares": self.squares, "parts": list(self.parts)}
@@ -167,7 +167,7 @@ class NumericSummary:
 
 
 @dataclass(frozen=True)
-class NumericSureness:
+class NumericCertainty:
     """The mean of some records, how far they lie about it, and the mean of all."""
 
     target: NumericTarget
@@ -229,7 +229,7 @@ class NumericSureness:
 
 @dataclass(frozen=True)
 class NumericScores:
-    """How far predictions are from the numbers."""
+    """The distance of predictions from the numbers."""
 
     records: int
     error: float
@@ -269,7 +269,7 @@ class NumericLabels:
         return self.target.value(self.steps)
 
     def _columns(self):
-        """What a fitness gets of each record: 1, its number, and the square of that."""
+        """The contribution of each record to a criterion: 1, its number, and the square of that."""
         return np.column_stack([np.ones_like(self.steps), self.steps, self.steps**2])
 
     def groups(self):
@@ -285,7 +285,7 @@ class NumericLabels:
         return self._columns().sum(axis=0)
 
     @property
-    def settled(self):
+    def is_pure(self):
         return len(np.unique(self.steps)) <= 1
 
     def kinds(self):

@@ -19,17 +19,17 @@ UNSEEN = object()
 
 
 def truth(formula, record, functions):
-    """Whether the formula is true of a record: its value at the first step."""
+    """Return the truth of the formula for a record: its value at the first step."""
     return over_time(formula, record, functions)[0]
 
 
 def over_time(formula, record, functions):
-    """Whether the formula is true, at each step of a record; a missing Boolean is false."""
+    """Return the truth of the formula at each step of a record; a missing Boolean is false."""
     return [value is True for value in values(formula, record, functions)]
 
 
 def values(formula, record, functions):
-    """What an expression of any type yields at each step of a record; None where it is missing."""
+    """Return the value of an expression of any type at each step of a record; None where it is missing."""
     head, operands = formula[0], formula[1:]
     if head in ("x", "number", "level", "shape"):
         yielded = record[operands[0]] if head == "x" else [operands[0]] * length(record)
@@ -44,7 +44,7 @@ def values(formula, record, functions):
 
 
 def clock(head, record):
-    """Where in the record each step is; by the number of the step, if times are not known."""
+    """Return the place of each step in the record; its number, if times are not known."""
     return CLOCKS[head](record.get(TIMES, range(length(record))))
 
 
@@ -67,7 +67,7 @@ def joined(join):
 
 
 def stepwise(operate, lacking):
-    """What depends on one step alone, and what it is where something is missing."""
+    """An operator that depends on one step alone, and its value where an operand is missing."""
 
     def at_a_step(*operands):
         return lacking if any(value is None or value is UNSEEN for value in operands) else operate(*operands)
@@ -81,13 +81,13 @@ def change(n, x, k):
 
 
 def window(a, t, first, last):
-    """What there is from step t + first to step t + last; the bounds are the same at every step."""
+    """Return the values from step t + first to step t + last; the bounds are the same at every step."""
     low, high = (int(bound[t] if isinstance(bound, list) else bound) for bound in (first, last))
     return a[t + low : t + high + 1]
 
 
 def looked_back_at(made):
-    """What is made of the numbers from so many to so many steps before, of those that there are."""
+    """An aggregate of the numbers in a window of earlier steps, of those that are not missing."""
 
     def moving(n, x, first, last):
         seen = [[x[s] for s in range(t + 1) if first[t] <= t - s <= last[t] and x[s] is not None] for t in range(n)]
@@ -111,7 +111,7 @@ def latest(n, x, a):
 
 
 def of_record(made):
-    """What is made of the numbers of the record, of those that there are, with their steps; the same at every step."""
+    """An aggregate of the numbers of the record that are not missing, with their steps; the same at every step."""
 
     def whole(n, x):
         there = [t for t in range(n) if x[t] is not None]
@@ -129,7 +129,7 @@ def slope(steps, numbers):
 
 
 def distance(n, x, shape):
-    """How far the last steps are from a shape, once both have mean 0 and standard deviation 1, to a millionth."""
+    """The distance of the last steps from a shape, both with mean 0 and standard deviation 1, to a millionth."""
 
     def normal(numbers):
         size = max(map(abs, numbers))
@@ -150,17 +150,17 @@ def distance(n, x, shape):
 
 
 def comes(a, b):
-    """Whether b comes, and a holds at all steps before it."""
+    """True if b comes, and a holds at all steps before it."""
     return any(b[t] and all(a[:t]) for t in range(len(b)))
 
 
 def follows(a, b, first, last):
-    """Whether a holds at some step, and b from so many to so many steps later."""
+    """True if a holds at some step, and b within a window of later steps."""
     return any(a[t] is True and any(x is True for x in window(b, t, first, last)) for t in range(len(a)))
 
 
 def runs(a):
-    """How many steps each stretch has at which it holds."""
+    """Return the length of each stretch of true steps."""
     return [len(stretch) for stretch in "".join("x" if x else " " for x in a).split()]
 
 
@@ -234,8 +234,8 @@ MEANING = {
     "when_max": of_record(lambda steps, numbers: float(steps[numbers.index(max(numbers))])),
     "distance[]": distance,
 }
-"""Of each operator, by name: from the number of steps, and the values of operands and parameters at every step, to its
-values at every step."""
+"""The meaning of each operator, by name: from the number of steps, and the values of operands and parameters at every
+step, to its values at every step."""
 
 MARGIN = {
     "not": lambda a: [-x for x in a],
@@ -262,7 +262,7 @@ MARGIN = {
     ],
     "G[]": lambda a, i, j: [min(window(a, t, i, j), default=1.0) for t in range(len(a))],
 }
-"""Of each that joins conditions: from the margins of its operands at every step, and its parameters, to its own."""
+"""The robustness of each operator that joins conditions, from that of its operands at every step and its parameters."""
 
 
 SPELLINGS = {

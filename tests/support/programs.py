@@ -30,7 +30,7 @@ def started(command, **options):
 
 
 def telltree(*words, stdin="", cwd=None, env=None):
-    """What `telltree` with these words prints and ends with; `env` adds to its environment.
+    """Run `telltree` with these words, and return its output and exit code; `env` adds to its environment.
 
     The installed program is loaded for a call with an environment of its own, and where there are no forks; tests of
     pipes and signals start it by themselves. All other calls are forked from one that is loaded already.

@@ -27,7 +27,7 @@ def load_kernels():
 
 
 def next_call():
-    """Comes back in each child, with its call; the parent serves until its input ends."""
+    """Return in each child, with its call; the parent serves until its input ends."""
     for line in iter(sys.stdin.readline, ""):
         child = os.fork()
         if not child:
@@ -37,7 +37,7 @@ def next_call():
 
 
 def put_in_place(call):
-    """What a new process would find: its words, folder, environment and streams."""
+    """Set what a new process would find: its words, folder, environment and streams."""
     sys.argv = ["telltree", *call["words"]]
     os.chdir(call["folder"])
     os.environ.clear()

@@ -23,7 +23,7 @@ from tests.support.strategies import Case, Column, draw_case, draw_columns
 from telltree.engine import Formula
 from telltree.errors import DataWarning, SpeechError
 from telltree.estimators import GrammarTreeClassifier
-from telltree.explain import categorize, rules_table
+from telltree.explain import categorize, outline, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.search import MonteCarlo
 from telltree.tree import Node, Tree
@@ -69,7 +69,7 @@ class Subject:
 
 @dataclass
 class Verdict:
-    """How many statements were checked, and those that were refuted."""
+    """The number of statements checked, and those that were refuted."""
 
     checked: int = 0
     refuted: list = field(default_factory=list)
@@ -161,7 +161,7 @@ _form = cache(judged)
 
 @cache
 def _understood(sentence, schema, step):
-    """What is read from a sentence, which rules, categories and groups may all tell."""
+    """The claims of a sentence, which rules, categories and groups may all contain."""
     return Formula.from_english(sentence, schema, step=step).expression
 
 
@@ -240,7 +240,7 @@ def _check_figures(verdict, rule, records):
 
 
 def rounds(said, share, most=0.5):
-    """Whether a percentage is a share rounded, at most so far off; 0 % and 100 % are none and all."""
+    """Return True if a percentage is a share, rounded; 0 % and 100 % are none and all."""
     if said in ("none", "all") or share in (0, 1):
         return said in {0: ("0 %", "none"), 1: ("100 %", "all")}.get(share, ())
     number = float(said.removesuffix(" %").lstrip("<> "))
@@ -257,7 +257,7 @@ def _is_times(said, lift):
 
 
 def _check_outline(verdict, tree, records, labels):
-    lines = tree.outline().splitlines()
+    lines = outline(tree).splitlines()
     bare = [re.sub(r"^(?:│   |    )*(?:├─ yes: |└─ no:  )?", "", line) for line in lines]
     verdict.claim(len(bare) == len(tree.nodes) + len(tree.leaves), "outline", *lines)
     homes = [leaf_of(tree, record) for record in records]
@@ -281,7 +281,7 @@ def _check_categories(verdict, tree, records, labels, panel):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         categories = categorize(tree, panel, labels)
-    tree = tree.spoken_of(panel)
+    tree = tree.worded_for(panel)
     homes = [leaf_of(tree, record) for record in records]
     told = Told(tree, panel.step, records)
     for category in categories:
@@ -309,7 +309,7 @@ def _check_categories(verdict, tree, records, labels, panel):
 
 
 def _check_groups(verdict, text, told, homes):
-    """What is said above a category and what sets it apart, taken together, against its members."""
+    """Check the group's sentence and the one that sets a category apart, together, against its members."""
     above, numbers, number = [], [], None
     for line in text.splitlines():
         if match := SHARED.match(line):
@@ -337,7 +337,7 @@ def _check_groups(verdict, text, told, homes):
 
 @dataclass
 class Told:
-    """Of what records something is told, and how to read it."""
+    """The records that a text is about, and how to read it."""
 
     tree: Tree
     step: tuple | None
@@ -371,7 +371,7 @@ def _check_note(verdict, said, told, members):
 
 
 def _check_times(verdict, sentence, told, members, occurs):
-    """How often the condition of "whenever A, B" occurs among members, where A has no commas."""
+    """Check how often the condition of "whenever A, B" occurs among members, where A has no commas."""
     (times, among), whenever = occurs, WHENEVER.fullmatch(sentence)
     if whenever is None or not any(members):
         return
@@ -392,7 +392,7 @@ def _check_sentence(verdict, sentence, told, truths):
 
 
 def _read(verdict, sentence, told):
-    """What a sentence says of each record, as it is read back; None if it cannot be read."""
+    """Return the truth of a sentence for each record, as it is read back; None if it cannot be read."""
     if sentence == "every record":  # no statement about a record, but the name of all
         return [True] * len(told.records)
     try:

@@ -36,7 +36,7 @@ EDGES = (2, 3, 4, 6, 7, 8, 11, 12, 62, 63, 64, 65)
 
 @dataclass(frozen=True)
 class Column:
-    """What a column holds, in plain words."""
+    """A column's name, type and levels, without telltree's classes."""
 
     name: str
     type: str
@@ -51,7 +51,7 @@ class Case:
     columns: tuple[Column, ...]
     records: tuple[dict, ...]
     rows: tuple[int, ...] | None = None
-    """Which records the panel is cut to, if it is."""
+    """The records that the panel is cut to, if any."""
 
     @cached_property
     def panel(self):
@@ -146,7 +146,7 @@ class RandomFormulas:
     table, whatever is in it."""
 
     looks_back = True
-    """Whether to draw what knows where in its record a step is, or what was before."""
+    """True to draw operators that depend on the place of a step in its record, or on earlier steps."""
 
     def __init__(self, rng, columns):
         self.rng = rng

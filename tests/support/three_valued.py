@@ -56,7 +56,7 @@ def atom(head, *values):
 
 
 def missing(operand, record, functions):
-    """What `missing` asks is never unknown; conditions are not missing, but Boolean columns may be."""
+    """The answer of `missing` is never unknown; conditions are not missing, but Boolean columns may be."""
     if operand[0] == "x":
         return [value is None or is_nan(value) for value in record[operand[1]]]
     if operand[0] in JOINED or operand[0] in oracle.COMPARE or operand[0] == "missing":
@@ -65,7 +65,7 @@ def missing(operand, record, functions):
 
 
 def signal(formula, record, functions):
-    """What a signal yields at each step: a value, None where it is unknown, or NOTHING."""
+    """Return the value of a signal at each step, None where it is unknown, or NOTHING."""
     head, operands = formula[0], formula[1:]
     n = length(record)
     if head == "x":
@@ -103,7 +103,7 @@ def of_all(operate, values):
 
 
 def made_of_several(head, operands, record, functions):
-    """What is made of the values at several steps: of those that are known, if any of them exists."""
+    """An aggregate of the values at several steps: of those that are known, if any of them exists."""
     x, n = signal(operands[0], record, functions), length(record)
     if head.endswith("[]"):
         first, last = (operand[1] for operand in operands[1:])
@@ -124,7 +124,7 @@ def made_of_several(head, operands, record, functions):
 
 
 def called(formula, record, functions):
-    """What a function makes of what is known: it gets None where a value is not, and answers for itself."""
+    """Return the answer of a user function: it gets None where a value is unknown, and decides by itself."""
 
     def given(operand):
         conditions = operand[0] in JOINED or operand[0] in oracle.COMPARE or operand[0] == "missing"
@@ -220,4 +220,4 @@ JOINED = {
     "before": lambda a, b: [follows(a[t:], b[t:], 1, len(a)) for t in range(len(a))],
     "before[]": lambda a, b, i, j: [follows(a[t:], b[t:], i, j) for t in range(len(a))],
 }
-"""Of each that joins conditions: from the answers of its operands at every step, and its parameters, to its own."""
+"""The answer of each operator that joins conditions, from those of its operands at every step and its parameters."""

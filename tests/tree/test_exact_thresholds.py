@@ -4,19 +4,20 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.scale.test_shards import GRAMMAR, drawn_panel, in_shards
+from tests.support.effort import examples
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, load
-from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.errors import SettingsError
 from telltree.search import MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, LookAhead, TreeSettings, grow
 from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 from telltree.tree.thresholds import Splits, best_thresholds
 
 # A formula with one constant, and what it says of a record's x, its truth value b, and the constant.
@@ -85,7 +86,7 @@ def gaps(saying, records):
 
 @pytest.mark.parametrize("saying", SAYINGS)
 @given(records=records_of, start=values, least=st.integers(1, 3))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_no_other_threshold_is_better_and_of_equals_none_has_a_wider_gap(saying, records, start, least):
     panel, codes = told(records)
     text = saying.format(c=start)
@@ -110,7 +111,7 @@ def test_no_other_threshold_is_better_and_of_equals_none_has_a_wider_gap(saying,
 
 
 @given(records=records_of, first=values, second=values, tolerance=st.sampled_from([0, 5.0]))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_of_several_constants_none_is_better_elsewhere(records, first, second, tolerance):
     panel, codes = told(records)
     text = f"F(x > {first} and b) or G(x < {second})"
@@ -214,7 +215,7 @@ def test_the_tree_of_records_in_shards_is_the_same():
             labels,
             grammar,
             TreeSettings(search, GiniSize(), Greedy(thresholds=how), max_depth=3, movable=frozenset("x"), seed=7),
-            Run(backend),
+            TreeRun(backend),
         ).tree
         for backend, how in (
             (LocalBackend, "best"),

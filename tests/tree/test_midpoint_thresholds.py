@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
-from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.errors import DataWarning
 from telltree.search import MonteCarlo
 from telltree.tree import Greedy

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_score, recall_score
+
+from tests.support.effort import examples
 
 from telltree import Formula, GrammarTreeClassifier, load
 from telltree.errors import SettingsError
@@ -41,7 +43,7 @@ def told(tree):
 counts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 60)).filter(any), min_size=1, max_size=7)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(counts.filter(lambda leaves: any(bad for bad, _ in leaves)), st.floats(0.01, 1), st.sampled_from([1.0, 2.5]))
 def test_the_floor_is_reached_and_by_no_weight_with_more_precision(leaves, floor, weight):
     plain = tree_with(leaves, weight)

@@ -19,18 +19,18 @@ from tests.support.report_page import Page, data_of
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel, load
 from telltree.cli.app import app
 from telltree.errors import ModelFormatError, SettingsError
-from telltree.explain import as_records, categorize, rules_table, rules_text
+from telltree.explain import as_records, categorize, outline, rules_table, rules_text
 from telltree.explain.headlines import with_headlines
 from telltree.explain.notebook import tree_html
 from telltree.models import Model, load_model
-from telltree.models.encode import encode
 from telltree.models.export import TARGETS, export_model
-from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html
+from telltree.models.write_model import encode
+from telltree.report import plot_category, plot_collage, plot_record, plot_tree, report_html, write_report
 from telltree.search import MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, Node, Tree, TreeSettings, grow
 from telltree.tree.class_target import register_target
 from telltree.tree.pruning_path import PruningPath
-from telltree.tree.training import Training
+from telltree.tree.training_facts import TrainingFacts
 
 register_target(KIND, NumericTarget.from_entry)
 TEXT = "Start ::= F(V) | G(V)\nV ::= on | speed {<, >} [-1, 0, 1, 2] | height > [0, 1]"
@@ -87,7 +87,7 @@ def tree(learned, panel):
 
 @pytest.fixture(scope="module")
 def model_file(learned, tree, panel, labels, tmp_path_factory):
-    kept = Training.of(panel, labels, tree, 1)
+    kept = TrainingFacts.of(panel, labels, tree, 1)
     settings = GrammarTreeClassifier().get_params(deep=False)
     grammar = Grammar.parse(TEXT, panel)
     model = Model(
@@ -160,16 +160,16 @@ def test_leaves_predict_the_means_of_their_records(tree, panel, y):
 def test_a_tree_of_numbers_is_printed(tree):
     said = tree.summaries[0]
     assert f"[1] {said.predicted}  ({said.mixed})" in str(tree)
-    assert f"[1] {said.predicted}: {said.hits}" in tree.outline()
-    assert "speed is above 1?" in tree.plain().outline()
+    assert f"[1] {said.predicted}: {said.hits}" in outline(tree)
+    assert "speed is above 1?" in outline(tree.plain())
     assert "kg" in tree_html(tree)
-    assert not CLASS_WORDS.search(str(tree) + tree.outline())
+    assert not CLASS_WORDS.search(str(tree) + outline(tree))
 
 
 def test_its_rules_tell_means(tree):
     rows = rules_table(tree)
     assert [row.label for row in rows] == [said.predicted for said in tree.summaries]
-    assert rows[0].figures == rows[0].sureness.text
+    assert rows[0].figures == rows[0].certainty.text
     assert rows[0].mean == rows[0].label  # figures of the target are attributes of the row
     assert "mean" in rules_text(rows).splitlines()[0].split()
     assert set(as_records(rows)[0]) >= {"label", "mean", "low", "high", "english"}
@@ -275,7 +275,7 @@ def test_its_report_speaks_of_numbers_alone(tree, panel, y):
 
 
 def test_its_page_works_in_a_browser(tree, panel, y, tmp_path):
-    tree.report(panel, y, tmp_path / "report.html")
+    write_report(tree, panel, y, tmp_path / "report.html")
     with opened_browser(tmp_path / "profile") as driver:
         page = Opened(driver, tmp_path / "report.html")
         assert len(page.texts(".card .badge")) == len(tree.leaves)
@@ -289,8 +289,8 @@ def test_its_page_works_in_a_browser(tree, panel, y, tmp_path):
 def test_its_figures_are_drawn(tree, panel, y):
     for figure in (
         plot_tree(tree),
-        tree.plot(panel=panel, y=y),
-        tree.plot(panel=panel),
+        plot_tree(tree, panel=panel, y=y),
+        plot_tree(tree, panel=panel),
         plot_category(tree, panel, y, 1),
         plot_collage(tree, panel, y),
         plot_record(tree, panel, 0),

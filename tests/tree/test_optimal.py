@@ -4,22 +4,22 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.brute_force import all_trees, answers, derivations, impurity, size, text_of, told_bits, tree_cost
+from tests.support.effort import examples, few_fast
 from tests.support.strategies import Column, panel_of
 
 from telltree import GrammarTreeClassifier, Panel, load
 from telltree.errors import SettingsError
+from telltree.explain.outline import proof_text
 from telltree.report import write_report
 from telltree.search import Exhaustive, MonteCarlo
 from telltree.tree import MDL, GiniSize, Greedy, LookAhead, Optimal, optimal
-from telltree.tree.branch_and_bound import best_tree
+from telltree.tree.branch_and_bound import PooledFormulas, best_tree, pool_of
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import TreeCost
-from telltree.tree.look_ahead import Questions, pool_of
-from telltree.tree.training import proved
 from telltree.tree.tree import Optimum
 
 
@@ -48,7 +48,7 @@ def problems(draw):
     return np.array(truth), codes, weights, classes, prices, draw(st.integers(1, 3)), levels
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(), st.booleans())
 def test_no_tree_over_the_pool_costs_less(problem, in_bits):
     assert_optimal(problem, in_bits)
@@ -62,7 +62,7 @@ def assert_optimal(problem, in_bits):
     )
     each = weights or [1] * len(codes)
     whole = TreeCost(np.array(prices), 0.0 if in_bits else 2.5, 1.0 if in_bits else 0.0, "bits")
-    pool = pool_of(Questions([Sized(k) for k in range(len(prices))], truth), labels, whole, least)
+    pool = pool_of(PooledFormulas([Sized(k) for k in range(len(prices))], truth), labels, whole, least)
     found = best_tree(pool, levels)
 
     def leaf_cost(members):
@@ -72,7 +72,7 @@ def assert_optimal(problem, in_bits):
     cost = partial(tree_cost, members=range(len(codes)), answers=truth, leaf_cost=leaf_cost, prices=prices, least=least)
     trees = list(all_trees(range(len(prices)), levels))
     assert found.cost == pytest.approx(min(map(cost, trees)), abs=1e-9)
-    assert cost(nested(found.questions, 1)) == pytest.approx(found.cost, abs=1e-9)  # it is what it says it costs
+    assert cost(nested(found.splits, 1)) == pytest.approx(found.cost, abs=1e-9)  # it is what it says it costs
     assert len(trees) == Optimum(levels, len(prices), 1, 0, 0, 0.0, 0.0, "bits").trees
 
 
@@ -118,7 +118,7 @@ def priced(records, y):
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_no_tree_of_formulas_of_a_grammar_costs_less(seed):
     """With all formulas of one atom in the pool, by the brute force over formulas and over trees."""
     records, rng = some_records(seed), np.random.default_rng(seed)
@@ -175,7 +175,7 @@ def test_looking_ahead_finds_questions_that_only_tell_together():
     assert found.tree_.optimum is None
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_fast(range(3)))
 def test_a_question_is_the_best_with_those_below_it(seed):
     """Of all trees of two levels, the best that begins with the question is the best of all."""
     records, rng = some_records(seed), np.random.default_rng(seed)
@@ -235,12 +235,12 @@ def test_the_same_seed_gives_the_same_model_whatever_the_threads(panel, labels, 
 
 def test_what_is_proved_is_told_in_the_report_and_of_a_part_as_of_a_part(panel, labels, tmp_path):
     model = learnt(growth=Optimal(30)).fit(panel, labels)
-    told = proved(model.tree_)
+    told = proof_text(model.tree_)
     assert told.startswith("no tree of up to 2 levels over 30 questions that answer differently costs less than")
     assert f"{1 + 30 * 31**2:,} trees, covered by comparing" in told
     page = write_report(model, panel, labels, tmp_path / "report.html").read_text()
     assert "no tree of up to 2 levels over 30 questions" in page
-    assert proved(model.at(2).tree_).startswith("of a larger tree, of which this one is a part: no tree of")
+    assert proof_text(model.at(2).tree_).startswith("of a larger tree, of which this one is a part: no tree of")
 
 
 def test_a_wide_choice_is_narrowed_by_what_pure_leaves_would_cost():
@@ -250,8 +250,8 @@ def test_a_wide_choice_is_narrowed_by_what_pure_leaves_would_cost():
     truth = np.vstack([y == 1, rng.random((20, 100)) < 0.5])
     labels = ClassLabels(y, ClassTarget(("a", "b")))
     whole = TreeCost(np.full(2, 4.0), 0.0, 1.0, "bits")
-    found = best_tree(pool_of(Questions([Sized(1)] * 21, truth), labels, whole, 1), 3)
-    assert found.questions == {1: 0}
+    found = best_tree(pool_of(PooledFormulas([Sized(1)] * 21, truth), labels, whole, 1), 3)
+    assert found.splits == {1: 0}
     assert found.left_out > found.compared / 21
 
 
@@ -267,7 +267,7 @@ def test_a_search_that_is_to_stop_finds_nothing():
     labels = ClassLabels(np.array([0, 1, 0, 1]), ClassTarget(("a", "b")))
     truth = np.array([[True, False, False, True], [True, True, False, False]])
     whole = TreeCost(np.full(2, 0.1), 1.0, 0.0, "of fitness")
-    assert best_tree(pool_of(Questions([Sized(1)] * 2, truth), labels, whole, 1), 3, lambda: True) is None
+    assert best_tree(pool_of(PooledFormulas([Sized(1)] * 2, truth), labels, whole, 1), 3, lambda: True) is None
 
 
 REFUSED = {

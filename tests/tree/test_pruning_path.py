@@ -119,7 +119,9 @@ def test_files_keep_the_front(model, data, tmp_path):
 
 def test_a_tree_of_another_size_says_what_was_taken(model):
     largest = model.pruning_path_[-1].leaves
-    with pytest.warns(DataWarning, match=f"no tree of the pruning path has 400 leaves: the largest, .* has {largest} leaves"):
+    with pytest.warns(
+        DataWarning, match=f"no tree of the pruning path has 400 leaves: the largest, .* has {largest} leaves"
+    ):
         assert len(model.at(leaves=400).tree_.leaves) == largest
     jump = next(
         (small.leaves, large.leaves)

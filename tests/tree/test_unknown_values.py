@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from tests.models.test_export_programs import asked, run_module
 from tests.scale.test_shards import in_shards
 from tests.support import three_valued
+from tests.support.effort import few_fast
 from tests.support.oracle_form import judged
 from tests.support.programs import telltree
 from tests.support.strategies import Case, Column
@@ -26,7 +27,7 @@ from telltree.search import GeneticProgramming, MonteCarlo
 from telltree.tree import MDL, Greedy, LookAhead, Node, Optimal, TreeSettings, grow
 from telltree.tree.backend import LocalBackend
 from telltree.tree.class_target import ClassTarget
-from telltree.tree.induction import Run
+from telltree.tree.induction import TreeRun
 
 COLUMNS = (
     Column("x", "real"), Column("y", "real"), Column("b", "Boolean"), Column("c", "categorical", ("up", "down"))
@@ -76,7 +77,7 @@ def model(case):
 
 
 def answers(node, case):
-    plain = judged(node.said.expression)
+    plain = judged(node.shown.expression)
     return np.array([three_valued.truth(plain, record, {}) for record in case.records])
 
 
@@ -86,9 +87,9 @@ def walked(node, case, here, weights, numbers):
         return np.where(here, next(numbers), 0)
     found = answers(node, case)
     true, false = (weights[here & (found == side)].sum() for side in (TRUE, FALSE))
-    assert node.unknown.goes == (true > false)
+    assert node.unknown.is_true == (true > false)
     assert node.unknown.records == (here & (found == UNKNOWN)).sum()
-    yes = (found == TRUE) | ((found == UNKNOWN) & node.unknown.goes)
+    yes = (found == TRUE) | ((found == UNKNOWN) & node.unknown.is_true)
     return walked(node.true, case, here & yes, weights, numbers) + walked(
         node.false, case, here & ~yes, weights, numbers
     )
@@ -100,7 +101,7 @@ def by_the_judge(tree, case, weights=None):
     return walked(tree.root, case, everyone, weights, iter(range(1, len(tree.leaves) + 1)))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", few_fast(range(2)))
 def test_every_record_goes_where_the_judge_says(seed):
     case, labels = draw(seed=seed)
     model = grown(case, labels, random_state=seed)
@@ -126,8 +127,8 @@ def test_new_records_too_go_where_the_judge_says(model):
     for i, record in enumerate(new.records):
         node, leaves = whole.root, whole.leaves
         while isinstance(node, Node):
-            found = three_valued.truth(judged(node.said.expression), record, {})
-            yes = node.unknown.goes if found == UNKNOWN else found == TRUE
+            found = three_valued.truth(judged(node.shown.expression), record, {})
+            yes = node.unknown.is_true if found == UNKNOWN else found == TRUE
             node = node.true if yes else node.false
         place[i] = [leaf is node for leaf, _ in leaves].index(True) + 1
     assert_array_equal(whole.apply(new.panel), place)
@@ -147,7 +148,7 @@ def test_a_tie_goes_to_no():
     panel = Panel.from_arrays([np.array([[v]]) for v in (0.0, 0.0, 1.0, 1.0, np.nan)], columns=["x"])
     model = grown_on(panel, ["a", "a", "b", "b", "b"], "S ::= F(x > 0.5)")
     (node,) = model.tree_.nodes
-    assert (node.unknown.goes, node.unknown.records) == (False, 1)
+    assert (node.unknown.is_true, node.unknown.records) == (False, 1)
     assert str(model.tree_).splitlines()[:2] == [
         "F(x > 0.5)", "│   unknown for 1 of 5 records, which goes with 'no'"
     ]  # fmt: skip
@@ -177,7 +178,7 @@ def test_where_nothing_is_missing_the_tree_is_that_of_the_default(language):
     ]
     default, other = trees
     assert str(default.tree_) == str(other.tree_)
-    assert default.tree_.outline(formulas=True) == other.tree_.outline(formulas=True)
+    assert default.outline(formulas=True) == other.outline(formulas=True)
     assert str(default.pruning_path_) == str(other.pruning_path_)
     figures = [[figures_of(node) for node in model.pruning_path_.whole.nodes] for model in trees]
     assert figures[0] == figures[1]
@@ -187,7 +188,7 @@ def test_where_nothing_is_missing_the_tree_is_that_of_the_default(language):
 
 def figures_of(node):
     own = node.fitness, node.gain, node.robustness, node.naming
-    return str(node.said), str(node.found), own, node.runners_up, node.by_size, node.summary
+    return str(node.shown), str(node.found), own, node.runners_up, node.by_size, node.summary
 
 
 def test_a_model_file_keeps_it(case, model, tmp_path):
@@ -219,8 +220,8 @@ def test_words_of_a_grammar_are_kept(case, tmp_path):
     model.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     assert again.tree_ == model.tree_
-    assert again.tree_.outline() == model.tree_.outline()
-    assert "it is off" in model.tree_.outline() or "x is small" in model.tree_.outline()
+    assert again.outline() == model.outline()
+    assert "it is off" in model.outline() or "x is small" in model.outline()
 
 
 def test_exports_predict_the_same(case, model, tmp_path):
@@ -228,7 +229,7 @@ def test_exports_predict_the_same(case, model, tmp_path):
     assert asked(case[0], export_model(model, "sql")) == list(zip(range(len(labels)), clusters, labels, strict=True))
     said = run_module(export_model(model, "python"), case[0], tmp_path)
     assert said == [list(pair) for pair in zip(clusters, labels, strict=True)]
-    told = next(node.doubt for node in model.tree_.nodes if node.doubt)
+    told = next(node.unknown_note for node in model.tree_.nodes if node.unknown_note)
     assert told in export_model(model, "dot")
 
 
@@ -245,10 +246,10 @@ def test_the_way_of_a_record_tells_why(case, model):
 
 def test_a_report_and_a_notebook_tell_it(case, model, tmp_path):
     page = model.report(*both(case), tmp_path / "page.html").read_text(encoding="utf-8")
-    told = next(node.doubt for node in model.tree_.nodes if node.doubt)
+    told = next(node.unknown_note for node in model.tree_.nodes if node.unknown_note)
     assert told.split(",")[0] in page
     assert told.split(",")[0] in model._repr_html_()
-    assert told in model.tree_.outline()
+    assert told in model.outline()
 
 
 def test_a_fit_goes_on_from_its_checkpoint(case, model, tmp_path):
@@ -392,7 +393,7 @@ def test_records_in_shards_grow_the_same_tree(case):
         MonteCarlo(evaluations=150), MDL(), max_depth=2, movable=frozenset("x"), three_valued=True, seed=7
     )
     trees = [
-        grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, Run(backend)).tree
+        grow(panel, labels, Grammar.parse(GRAMMAR, panel), settings, TreeRun(backend)).tree
         for backend in (LocalBackend, in_shards([0, 64, 100, 150]))
     ]
     assert trees[0] == trees[1]

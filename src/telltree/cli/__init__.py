@@ -7,7 +7,7 @@ from telltree.extras import extras
 
 
 def main() -> None:
-    """Run the program `telltree`; it ends with the exit codes that `telltree.cli.options` lists."""
+    """Run the program `telltree`; it ends with the exit codes that `telltree.cli.output` lists."""
     try:
         with extras():
             from telltree.cli.app import app

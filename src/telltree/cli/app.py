@@ -1,10 +1,11 @@
-"""The program: its verbs, each in a file of its own."""
+"""The program and its verbs, each of which has a file of its own."""
 
 from typing import Annotated
 
 import typer
 
-from telltree.cli.options import ConfigurableCommand, ending_well, expanded, put
+from telltree.cli.options import ConfigurableCommand, expanded
+from telltree.cli.output import put, with_exit_codes
 from telltree.cli.verbs.ask import ask
 from telltree.cli.verbs.categorize import categorize
 from telltree.cli.verbs.demo import demo
@@ -28,8 +29,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from telltree import __version__
 
         put(f"telltree {__version__}")
@@ -39,7 +40,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def telltree(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and end.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and end.")
     ] = False,
 ) -> None:
     """Learn what kinds of records there are among labelled time series, in sentences you can check.
@@ -53,4 +54,4 @@ for _verb in (
     inspect, ask, grammar, fit, show, evaluate, predict, categorize, explain, report, export, demo, experiment
 ):  # fmt: skip
     _first_line = (_verb.__doc__ or "").split("\n")[0]
-    app.command(_verb.__name__, cls=ConfigurableCommand, short_help=_first_line)(ending_well(expanded(_verb)))
+    app.command(_verb.__name__, cls=ConfigurableCommand, short_help=_first_line)(with_exit_codes(expanded(_verb)))

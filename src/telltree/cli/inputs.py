@@ -1,30 +1,33 @@
-"""From the arguments of a verb to a panel, user functions and a cluster."""
+"""Inputs of a verb: user functions, records and labels, and a Dask cluster."""
 
-import importlib.util
 import sys
 import traceback
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from telltree.cli.options import USAGE, DataOptions, fail, say
+from telltree.cli.options import DataOptions
+from telltree.cli.output import USAGE, fail, say
 from telltree.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from types import CodeType, ModuleType
 
     from distributed import Client
 
+    from telltree.grammar import Grammar
     from telltree.logic import UserFunction
     from telltree.panel import Panel, Schema
     from telltree.tree.tree import Tree
 
 
-# ---- The user functions of a model: from a Python file that the user names, and only then.
+# ---- User functions, from a Python file that is run. Only the command line may name it, no model or configuration.
 
 Functions = Annotated[
     Path | None,
@@ -37,7 +40,7 @@ Functions = Annotated[
 
 
 def functions_in(file: Path | None) -> "list[UserFunction]":
-    """The user functions that a Python file defines or imports, in their order there; none if no file is named."""
+    """Return the user functions that a Python file defines or imports, in order; none without a file."""
     if file is None:
         return []
     from telltree.logic import UserFunction
@@ -51,19 +54,28 @@ def functions_in(file: Path | None) -> "list[UserFunction]":
     return list(found.values())
 
 
+class _SourceLoader(SourceFileLoader):
+    """A loader of one Python file that neither reads nor leaves bytecode beside it."""
+
+    def __init__(self, name: str, file: Path) -> None:
+        super().__init__(name, str(file))
+        self._source = file.read_bytes()
+
+    def get_code(self, fullname: str) -> "CodeType":
+        return self.source_to_code(self._source, self.path)
+
+
 def _run(file: Path) -> "ModuleType":
-    """Run the file as a module of its own."""
     try:
-        source = file.read_bytes()
+        loader = _SourceLoader("telltree_user_functions", file)
     except OSError as error:
         fail(f"--functions {file} cannot be read: {error.strerror or error}", USAGE)
-    spec = importlib.util.spec_from_loader("telltree_user_functions", loader=None, origin=str(file))
+    spec = spec_from_file_location(loader.name, file, loader=loader)
     assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    module.__file__ = str(file)
-    sys.modules[module.__name__] = module  # dataclasses look there for what they are part of
+    module = module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses look up their module there
     try:
-        exec(compile(source, str(file), "exec"), vars(module))  # noqa: S102 - the user names the file to run
+        loader.exec_module(module)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever the user's code raises, SystemExit included
@@ -72,28 +84,28 @@ def _run(file: Path) -> "ModuleType":
 
 
 def _line(error: BaseException, file: Path) -> str:
-    """Where in the file an error came from."""
+    """Return the line of the file that raised the error: ", line 3"."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    own = error.lineno if isinstance(error, SyntaxError) else None
-    number = own or (lines[-1] if lines else None)
+    syntax = error.lineno if isinstance(error, SyntaxError) else None
+    number = syntax or (lines[-1] if lines else None)
     return "" if number is None else f", line {number}"
 
 
-# ---- From the arguments of a verb to a panel.
+# ---- Records and labels.
 
 _NOT_SCANNED = ("every", "how", "repeated", "wide")
 
 
 def read_sources(sources: list[str], options: DataOptions, like: "Schema | None" = None) -> "tuple[Panel, Any]":
-    """The panel, and the labels or None; columns that are categorical in a model's schema, `like`, are so here."""
+    """Return the panel, and the labels or None; columns that are categorical in the schema `like` are so here."""
     from telltree.panel import read, scan
 
-    chosen = {
+    lists = {
         "columns": options.columns or None,
         "drop": options.drop or (),
         "static": options.static or (),
     }  # an option not given is an empty list
-    given: dict[str, Any] = {**vars(options), **chosen, "like": like}
+    given: dict[str, Any] = {**vars(options), **lists, "like": like}
     source: Any = sources[0] if len(sources) == 1 else sources
     if not given.pop("scan"):
         return read(source, **given)
@@ -104,29 +116,29 @@ def read_sources(sources: list[str], options: DataOptions, like: "Schema | None"
 
 
 def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOptions:
-    """The options, completed by how the tree's training data were read; reports what was added.
+    """Return the options, completed by how the tree's training data were read, with a remark on what was added.
 
-    In a folder, or among several files, each file may be one record: only the user can say, by --id.
+    In a folder, or among several files, each file may be one record, so --id is never added there.
     """
-    from telltree.panel.open_files import files_of
+    from telltree.panel.input_files import files_of
 
     several = len(sources) > 1 or (sources[0] != "-" and files_of(sources[0])[1])
     nameless = sources[0].lower().endswith((".ts", ".ts.gz"))
-    own = {"id"} if several else {"id", "time"} if nameless else set()
-    usual = DataOptions()
+    excluded = {"id"} if several else {"id", "time"} if nameless else set()
+    defaults = DataOptions()
     added = {
         name: value
         for name, value in tree.how_read.given().items()
-        if getattr(options, name) == getattr(usual, name) and name not in own
+        if getattr(options, name) == getattr(defaults, name) and name not in excluded
     }
     if added:
-        told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in added.items())
-        say(f"reading as the model's training data were read: {told}")
+        listed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in added.items())
+        say(f"reading as the model's training data were read: {listed}")
     return replace(options, **added)
 
 
 def read_labelled(sources: list[str], options: DataOptions) -> "tuple[Panel, Any]":
-    """The panel and the labels, which are required."""
+    """Return the panel and the labels; DataError if there are none."""
     panel, labels = read_sources(sources, options)
     if labels is None:
         raise DataError("there are no labels: name their column with --label, or their table with --labels")
@@ -134,8 +146,26 @@ def read_labelled(sources: list[str], options: DataOptions) -> "tuple[Panel, Any
 
 
 def id_heading(options: DataOptions, others: Collection[str]) -> str:
-    """The heading of the id column in results: as in the data, unless another column of the table has that name."""
+    """Return the heading of the id column in results: as in the data, unless another column of the table has it."""
     return options.id if options.id is not None and options.id not in others else "record"
+
+
+# ---- Columns that a grammar leaves out.
+
+_SHOWN = 10  # columns named in a remark
+
+
+def say_left_out(grammar: "Grammar | None") -> None:
+    """Print a remark on the columns that are left out: why, and how to bring them back."""
+    from telltree.panel.column_checks import remedies
+
+    left_out = {} if grammar is None else grammar.left_out
+    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]
+    more = f" and {len(left_out) - _SHOWN} more; `telltree inspect` lists them all" if len(left_out) > _SHOWN else ""
+    if left_out:
+        say("\n".join([f"columns left out: {', '.join(shown)}{more}", *remedies(left_out)]))
+    if grammar is not None and grammar.unsaid:
+        say(f"not asked: {grammar.unsaid}")
 
 
 # ---- The option that hands work to a Dask cluster.
@@ -148,7 +178,7 @@ Dask = Annotated[
 
 @contextmanager
 def client_of(address: str | None) -> "Iterator[Client | None]":
-    """A client of the cluster at an address; None if no address was given."""
+    """Yield a client of the cluster at this address, or None without an address."""
     if address is None:
         yield None
         return

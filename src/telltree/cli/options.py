@@ -1,22 +1,10 @@
-"""Options that several verbs share, configuration files, and how results and errors leave the program."""
+"""Options that several verbs share, and configuration files that set options."""
 
-import csv
 import dataclasses
-import functools
 import inspect
-import io
 import json
-import logging
-import math
-import os
-import re
-import shutil
-import sys
-import textwrap
 import typing
-import unicodedata
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
@@ -24,307 +12,9 @@ from typing import Annotated, Any, Literal, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from telltree.errors import (
-    LONGEST_MESSAGE,
-    CheckpointError,
-    DataError,
-    GrammarError,
-    ModelFormatError,
-    SettingsError,
-    SpeechError,
-    TelltreeError,
-    shortened,
-)
-from telltree.files import read_small
-from telltree.text import alike, harmless, visible, visible_json
-
-# ---- Text for people: no text from data may control a terminal.
-
-
-def printable(text: str) -> str:
-    """The text with control characters escaped, and those that have no width, which a terminal may obey."""
-    return visible("".join(_escape(c) if unicodedata.category(c) == "Cf" else c for c in text))
-
-
-def one_line(text: str) -> str:
-    """The text with line ends and tabs escaped too, for a cell of a table."""
-    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns of text, as wide as needed."""
-    lines = [list(head), *([one_line(str(cell)) for cell in row] for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-
-
-# What may precede the words of a line: blanks, the bars of a tree, an answer, a number.
-_MARGIN = re.compile(r"[ │├└─]*(?:yes: |no:  )?(?:\[\d+\] )?")
-_LEAST = 20  # columns left for words, at any depth
-
-
-def wrapped(text: str, width: int) -> str:
-    """The text wrapped at this many columns; the bars of a tree continue beside wrapped lines."""
-    return "\n".join("\n".join(_folded(line, width)) for line in text.split("\n"))
-
-
-def _folded(line: str, width: int) -> list[str]:
-    margin = _MARGIN.match(line)
-    first = margin[0] if margin else ""
-    rest = "".join("│" if c in "├│" else " " for c in first)
-    words = line[len(first) :]
-    room = max(width - len(first), _LEAST)
-    pieces = textwrap.wrap(
-        words, room, break_long_words=False, break_on_hyphens=False, expand_tabs=False, replace_whitespace=False
-    )
-    return [line] if len(words) <= room else [(rest if i else first) + piece for i, piece in enumerate(pieces)]
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
-
-
-# ---- How a verb ends: errors become one line on stderr and an exit code, warnings become lines, Ctrl-C leaves 130.
-
-FAILURE, USAGE, DATA, MODEL, INTERRUPTED = 1, 2, 3, 4, 130
-_CODES: tuple[tuple[type[TelltreeError], int], ...] = (
-    (ModelFormatError, MODEL),
-    (CheckpointError, MODEL),
-    (DataError, DATA),
-    (GrammarError, USAGE),
-    (SpeechError, USAGE),
-    (SettingsError, USAGE),
-    (TelltreeError, FAILURE),
-)
-
-
-def say(message: str) -> None:
-    """One remark to the user, on stderr; nothing if stderr is closed."""
-    if sys.stderr is None:  # print would use stdout instead
-        return
-    print(printable(message), file=sys.stderr, flush=True)
-
-
-def fail(message: str, code: int) -> NoReturn:
-    """End with an error."""
-    say(f"telltree: error: {shortened(message, LONGEST_MESSAGE)}")
-    raise typer.Exit(code)
-
-
-def ending_well(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb whose errors, warnings and interruptions end as users of a command line expect."""
-
-    @functools.wraps(verb)
-    def run(*args: Any, **kwargs: Any) -> None:
-        _listen()
-        try:
-            verb(*args, **kwargs)
-            if sys.stdout is not None:
-                sys.stdout.flush()
-        except TelltreeError as error:
-            fail(str(error), next(code for kind, code in _CODES if isinstance(error, kind)))
-        except KeyboardInterrupt:
-            say("telltree: interrupted")
-            raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
-        except OSError as error:
-            fail(f"{error.filename or 'input or output'}: {error.strerror or error}", FAILURE)
-
-    return run
-
-
-def _listen() -> None:
-    """Turn warnings and log messages of the library into single lines on stderr."""
-
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        say(f"telltree: warning: {message}")
-
-    warnings.showwarning = show
-    logger = logging.getLogger("telltree")
-    if not logger.handlers:
-        logger.addHandler(_Lines())
-        logger.propagate = False
-
-
-class _Lines(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        say(record.getMessage())
-
-
-# ---- Where results go: standard output, or a file that is checked before the work and written whole at its end.
-
-
-def check_output(path: Path | None, *, force: bool) -> None:
-    """End with an error, before any work, if the file cannot be written, or exists and may not be overwritten."""
-    if path is None:
-        return
-    from telltree.files import require_writable, would_replace
-
-    if would_replace(path) and not force:
-        fail(f"{path} exists; give --force to overwrite it, or another name", USAGE)
-    try:
-        require_writable(path)
-    except OSError as error:
-        fail(f"{path} cannot be written: {error.strerror}", FAILURE)
-
-
-def put(text: str, path: Path | None = None, *, exact: bool = False, wrap: bool = False) -> None:
-    """Print a result, or write it to a file.
-
-    `exact` output is for machines and is not altered. With `wrap`, long lines are folded to the width of the terminal,
-    if it is one.
-    """
-    if not text.endswith("\n"):
-        text += "\n"
-    if path is not None:
-        from telltree.files import write_whole
-
-        shown = text if exact else visible(text)
-        write_whole(path, shown.encode("utf-8", "backslashreplace"))  # an id may be a file name that is not valid text
-        return
-    if sys.stdout is None:
-        fail("standard output is closed", FAILURE)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without ∧ shows question marks instead
-    terminal = sys.stdout.isatty()
-    shown = text if exact and not terminal else printable(text)
-    sys.stdout.write(wrapped(shown, shutil.get_terminal_size().columns) if wrap and terminal else shown)
-
-
-def put_json(value: Any, path: Path | None = None) -> None:
-    """Print a value as JSON, or write it to a file."""
-    put(visible_json(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False)), path, exact=True)
-
-
-def put_csv(head: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None = None) -> None:
-    """Print a table as CSV, or write it to a file; no cell is a spreadsheet formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(harmless, head))
-    writer.writerows([harmless(cell) for cell in row] for row in rows)
-    put(text.getvalue(), path, exact=True)
-
-
-def _plain(value: Any) -> Any:
-    """The value with what JSON lacks replaced: keys other than text, NaN and infinity, NumPy's scalars."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
-# ---- Settings from a TOML file: `--config file.toml` gives options their defaults, `--print-config` shows them all.
-
-_MOST_CHARACTERS = 100_000
-_OWN = ("config", "print_config", "functions", "help")
-
-
-def _load(context: typer.Context, path: Path | None) -> Path | None:
-    """Use the contents of the file as the verb's defaults; the command line still takes precedence."""
-    if path is None:
-        return path
-    from telltree.panel.schema_file import parsed_toml
-
-    try:
-        found = parsed_toml(read_small(path), _MOST_CHARACTERS)
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, not TOML, or too large
-        fail(f"the configuration {path} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
-    options = _options_of(context)
-    settings = {}
-    for key, value in _section(context, path, found).items():
-        name = key.replace("_", "-")
-        if name == "functions":  # no file runs code: only who gives the command may say what to run
-            _refuse(path, "sets 'functions', which runs code: give --functions on the command line")
-        if name not in options:
-            _refuse(path, f"sets {key!r}, which `telltree {context.info_name}` does not know", name, options)
-        several = options[name].multiple and not isinstance(value, list)
-        settings[str(options[name].name)] = [value] if several else value
-    context.default_map = {**(context.default_map or {}), **settings}
-    return path
-
-
-def _section(context: typer.Context, path: Path, found: dict[str, Any]) -> dict[str, Any]:
-    """The settings for a verb: its table, or the whole file if there are no tables."""
-    if not any(isinstance(value, dict) for value in found.values()):
-        return found
-    verbs: Any = context.parent.command.commands if context.parent else {}  # type: ignore[attr-defined]
-    for name, value in found.items():
-        if not isinstance(value, dict):
-            _refuse(path, f"sets {name!r} outside of tables such as [{context.info_name}]")
-        if name not in verbs:
-            _refuse(path, f"has a table [{name}], but there is no such verb", name, verbs)
-    return dict(found.get(str(context.info_name), {}))
-
-
-def _refuse(path: Path, what: str, name: str = "", known: Iterable[str] = ()) -> NoReturn:
-    near = alike(name, known)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    fail(f"the configuration {path} {what}{hint}", USAGE)
-
-
-@dataclass(frozen=True)
-class ConfigOptions:
-    """Where options may come from, and how to show them."""
-
-    config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", is_eager=True, callback=_load, help="Take options from a TOML file."),
-    ] = None
-    print_config: Annotated[
-        bool, typer.Option("--print-config", help="Print the options in force as TOML, and end.")
-    ] = False
-
-
-class ConfigurableCommand(TyperCommand):
-    """A verb that prints its options on request, and then needs no arguments."""
-
-    def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        if "--print-config" in args:
-            for parameter in self.params:
-                parameter.required = False
-        return super().parse_args(context, args)
-
-    def invoke(self, context: Any) -> Any:
-        if not context.params.get("print_config"):
-            return super().invoke(context)
-        return put(_text(context), exact=True)
-
-
-def _text(context: typer.Context) -> str:
-    """The options of the verb as TOML that `--config` reads; those without a value are comments."""
-    lines = [f"[{context.info_name}]"]
-    for key, option in _options_of(context).items():
-        value = context.params.get(str(option.name))
-        lines.append(f"# {key} =" if value is None else f"{key} = {_toml(value)}")
-    return "\n".join(lines)
-
-
-def _options_of(context: typer.Context) -> dict[str, Any]:
-    """The options that a file may set, by their names there and on the command line."""
-    options = [option for option in context.command.params if option.opts[0].startswith("-")]
-    return {option.opts[0].lstrip("-"): option for option in options if option.name not in _OWN}
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    # a JSON string is a TOML string too, except for DEL
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-# ---- Options that several verbs share: each group is a dataclass whose fields become options of the verb.
+from telltree.cli.output import USAGE, fail, put
+from telltree.files import parsed_toml, read_small
+from telltree.text import alike
 
 Source = Annotated[
     list[str],
@@ -346,13 +36,13 @@ InStyle = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
-def _column(says: str, *names: str) -> Any:
-    return typer.Option(*names, metavar="COLUMN", help=says)
+def _column(text: str, *names: str) -> Any:
+    return typer.Option(*names, metavar="COLUMN", help=text)
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How to read the data."""
+    """Options for reading the data."""
 
     id: Annotated[str | None, _column("Tells records apart.")] = None
     time: Annotated[str | None, _column("Holds times; rows are sorted by it.")] = None
@@ -405,7 +95,7 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class LogicOptions(DataOptions):
-    """How to read the data, and what conditions mean where values are missing."""
+    """Options for reading the data, and for the meaning of conditions on missing values."""
 
     missing: Annotated[
         Literal["allow", "error", "unknown"],
@@ -414,16 +104,19 @@ class LogicOptions(DataOptions):
             "in a tree, a record whose answer is unknown goes where more training records went, and learning "
             "takes 30 to 200 times as long. error refuses them."
         ),
-    ] = "allow"  # type: ignore[assignment]  # it may be one thing more
+    ] = "allow"  # type: ignore[assignment]  # one more value than in DataOptions
 
     @property
     def reading(self) -> DataOptions:
-        """How to read the data alone."""
+        """The options for reading alone."""
         return replace(self, missing="allow") if self.missing == "unknown" else self
 
 
+# ---- Groups of options: dataclasses whose fields become options of a verb.
+
+
 def expanded(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb with each dataclass parameter replaced by the fields of the dataclass, as options.
+    """Return the verb with each dataclass parameter replaced by the fields of the dataclass, as options.
 
     Every verb also gets the options of ConfigOptions.
     """
@@ -462,3 +155,104 @@ def _options(group: type[Any]) -> list[inspect.Parameter]:
         )
         for field in dataclasses.fields(group)
     ]
+
+
+# ---- Configuration files.
+
+_MOST_CHARACTERS = 100_000
+_OWN = ("config", "print_config", "functions", "help")
+
+
+def _load(context: typer.Context, path: Path | None) -> Path | None:
+    """Make the contents of the file the verb's defaults; the command line still takes precedence."""
+    if path is None:
+        return path
+    try:
+        found = parsed_toml(read_small(path), _MOST_CHARACTERS)
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, not TOML, or too large
+        fail(f"the configuration {path} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
+    options = _options_of(context)
+    settings = {}
+    for key, value in _section(context, path, found).items():
+        name = key.replace("_", "-")
+        if name == "functions":  # a configuration must not run code: only the command line may name what to run
+            _refuse(path, "sets 'functions', which runs code: give --functions on the command line")
+        if name not in options:
+            _refuse(path, f"sets {key!r}, which `telltree {context.info_name}` does not know", name, options)
+        several = options[name].multiple and not isinstance(value, list)
+        settings[str(options[name].name)] = [value] if several else value
+    context.default_map = {**(context.default_map or {}), **settings}
+    return path
+
+
+def _section(context: typer.Context, path: Path, found: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings for a verb: its table, or the whole file if there are no tables."""
+    if not any(isinstance(value, dict) for value in found.values()):
+        return found
+    verbs: Any = context.parent.command.commands if context.parent else {}  # type: ignore[attr-defined]
+    for name, value in found.items():
+        if not isinstance(value, dict):
+            _refuse(path, f"sets {name!r} outside of tables such as [{context.info_name}]")
+        if name not in verbs:
+            _refuse(path, f"has a table [{name}], but there is no such verb", name, verbs)
+    return dict(found.get(str(context.info_name), {}))
+
+
+def _refuse(path: Path, problem: str, name: str = "", known: Iterable[str] = ()) -> NoReturn:
+    near = alike(name, known)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    fail(f"the configuration {path} {problem}{hint}", USAGE)
+
+
+def _options_of(context: typer.Context) -> dict[str, Any]:
+    """Return the options that a file may set, by their names there and on the command line."""
+    options = [option for option in context.command.params if option.opts[0].startswith("-")]
+    return {option.opts[0].lstrip("-"): option for option in options if option.name not in _OWN}
+
+
+@dataclass(frozen=True)
+class ConfigOptions:
+    """Options that every verb has: a file to take options from, and a way to print them."""
+
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", is_eager=True, callback=_load, help="Take options from a TOML file."),
+    ] = None
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Print the options in force as TOML, and end.")
+    ] = False
+
+
+class ConfigurableCommand(TyperCommand):
+    """A verb that prints its options on request; it then needs no arguments."""
+
+    def parse_args(self, context: Any, args: list[str]) -> list[str]:
+        if "--print-config" in args:
+            for parameter in self.params:
+                parameter.required = False
+        return super().parse_args(context, args)
+
+    def invoke(self, context: Any) -> Any:
+        if not context.params.get("print_config"):
+            return super().invoke(context)
+        return put(_text(context), exact=True)
+
+
+def _text(context: typer.Context) -> str:
+    """Return the options of the verb as TOML that `--config` reads; those without a value are comments."""
+    lines = [f"[{context.info_name}]"]
+    for key, option in _options_of(context).items():
+        value = context.params.get(str(option.name))
+        lines.append(f"# {key} =" if value is None else f"{key} = {_toml(value)}")
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # a JSON string is a TOML string too, except for DEL
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

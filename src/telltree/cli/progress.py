@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bar(*, left: bool = True) -> Iterator["Progress | None"]:
-    """A bar with room for a remark, and the time `left` unless the remark tells it. None if not on a terminal."""
+    """Yield a bar with a remark beside it, and the time left unless `left` is false; None if stderr is no terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -26,7 +26,7 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
     from rich.table import Column
 
     class Narrower(Console):
-        """Has room for the ^C that a terminal echoes: on a full line it would begin another, and the bar would stay."""
+        """Leaves room for the ^C that a terminal echoes: after a full line it would wrap, and the bar would stay."""
 
         @property
         def options(self) -> ConsoleOptions:
@@ -39,7 +39,7 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
         TextColumn("{task.percentage:>3.0f} %", markup=False),
         TimeElapsedColumn(),
         *((TextColumn("left", markup=False), TimeRemainingColumn()) if left else ()),
-        # A formula may be long: it is cut off, not what stands before it.
+        # The last column is cut off if the line is too long: formulas may be.
         TextColumn("{task.fields[remark]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
     )
     with Progress(*columns, console=Narrower(stderr=True), transient=True, expand=True) as progress:
@@ -48,8 +48,8 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
 
 @contextmanager
 def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress], None] | None"]:
-    """The `progress` function for an estimator, which shows a bar; covers cross-validation too."""
-    from telltree.cli.options import one_line
+    """Yield the `callback` of an estimator, which shows a bar for learning and for cross-validation."""
+    from telltree.cli.output import one_line
 
     with bar() as progress:
         if progress is None:
@@ -63,20 +63,20 @@ def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress]
             remark = f"node {event.node}, {counted(event.records, 'record')}"
             if search.evaluations and search.seconds:
                 remark = f"{search.evaluations / search.seconds:,.0f} formulas/s · {remark}"
-            if search.best:  # none as long as formulas are judged by a sample alone
+            if search.best:  # there is none while formulas are scored on a sample alone
                 remark += f" · {search.fitness:.2f} {one_line(str(search.best))}"
-            what = "learning" if event.fold is None else f"cross-validating, fold {fold} of {event.fold[1]}"
+            phase = "learning" if event.fold is None else f"cross-validating, fold {fold} of {event.fold[1]}"
             done = (fold + shares[min(fold, folds)].done(event)) / (folds + 1)
-            progress.update(task, description=what, completed=done, remark=remark)
+            progress.update(task, description=phase, completed=done, remark=remark)
 
         yield show
 
 
 class WorkShare:
-    """How much of the work of learning a tree is done, in units of one record at one level of the tree.
+    """An estimate of the share of the work that is done, in units of one record at one level of the tree.
 
-    Nodes come in preorder, the true side first, so all that lies left of the way to a node is done; a side that became
-    a leaf early leaves its levels out.
+    Nodes come in preorder, the true side first, so everything to the left of the path to a node is done. A side that
+    became a leaf early counts as if all its levels had been learned.
     """
 
     def __init__(self, max_depth: int) -> None:
@@ -84,7 +84,7 @@ class WorkShare:
         self._records: dict[int, int] = {}
 
     def done(self, event: "NodeProgress") -> float:
-        """The share that is done when a node reports, from 0 to 1."""
+        """Return the share that is done when a node reports, from 0 to 1."""
         self._records[event.node] = event.records
         total = self._records.get(1, event.records) * self._levels
         here = 0.5 if event.search.spent is None else event.search.spent
@@ -93,7 +93,7 @@ class WorkShare:
         while node > 1:
             parent, levels_below = node // 2, self._levels - node.bit_length() + 1
             done += self._records[parent]
-            if node % 2:  # the false side: the true side, with the other records, is done
+            if node % 2:  # this is the false side, so the true side, with the other records, is done
                 done += (self._records[parent] - self._records[node]) * levels_below
             node = parent
         return float(min(1.0, done / total)) if total else 1.0

@@ -1,4 +1,4 @@
-"""Examples to learn from: the aircraft encounters and the signs of the paper, and simulated encounters.
+"""Data sets: the aircraft encounters and the signs of the paper, and simulated encounters.
 
 Names are loaded when first used, so that importing this package compiles nothing and reads nothing.
 """

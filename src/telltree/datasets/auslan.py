@@ -35,7 +35,7 @@ _FOLDER = re.compile(r"tctodd(?P<number>[0-9]{1,4})")
 
 
 class Example(NamedTuple):
-    """One sign: its word, its name, and its values, steps × columns."""
+    """A sign: its word, its name, and its values, steps × columns."""
 
     word: str
     name: str
@@ -55,12 +55,12 @@ class _Place(NamedTuple):
 
 
 def is_tctodd(folder: Path) -> bool:
-    """Whether the folder holds folders such as `tctodd1`."""
+    """Return True if the folder holds folders such as `tctodd1`."""
     return folder.is_dir() and any(_FOLDER.fullmatch(inner.name) and inner.is_dir() for inner in folder.iterdir())
 
 
 def read_tctodd(path: Path, words: Sequence[str] | None) -> list[Example]:
-    """The examples of these words, or of all, in the order of recording. A word that is absent is a DataError."""
+    """Return the examples of these words, or of all, in the order of recording. An absent word is a DataError."""
     try:
         contents = dict(_from_folder(path, words) if path.is_dir() else _from_archive(path, words))
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
@@ -73,7 +73,7 @@ def read_tctodd(path: Path, words: Sequence[str] | None) -> list[Example]:
 
 
 def _from_folder(path: Path, words: Sequence[str] | None) -> Iterator[tuple[_Place, bytes | None]]:
-    """All examples there are; those of other words without their content."""
+    """Yield all examples; those of other words without content."""
     for file in path.glob("*/*.tsd"):
         place = _place(PurePosixPath(file.parent.name, file.name))
         if place is None or not file.is_file():
@@ -112,7 +112,7 @@ class _Bounded:
 
 
 def _checked(member: tarfile.TarInfo, number: int, path: Path) -> PurePosixPath:
-    """The name of a member, after checking that the archive may have such a member."""
+    """Return the name of a member, after checking that it is harmless."""
     name = PurePosixPath(member.name)
     problem = None
     if number >= _MOST_MEMBERS:
@@ -129,7 +129,7 @@ def _checked(member: tarfile.TarInfo, number: int, path: Path) -> PurePosixPath:
 
 
 def _place(name: PurePosixPath) -> _Place | None:
-    """Which example a file holds; None if it holds none."""
+    """Return the location of the example in a file; None if the file holds none."""
     file, folder = _NAME.fullmatch(name.name), _FOLDER.fullmatch(name.parent.name)
     if file is None or folder is None:
         return None
@@ -160,12 +160,12 @@ _FILES = ("data.csv", "starts.txt", "labels.txt")
 
 
 def is_auslan8(folder: Path) -> bool:
-    """Whether the folder holds the three files."""
+    """Return True if the folder holds the three files."""
     return all((folder / name).is_file() for name in _FILES)
 
 
 def read_auslan8(folder: Path, columns: list[str], words: Sequence[str] | None) -> list[Example]:
-    """The examples of these words, or of all, in the order of the file, which has these columns."""
+    """Return the examples of these words, or of all, in the order of the file, which must have these columns."""
     try:
         table, starts, labels = (_text(folder / name) for name in _FILES)
         header, _, body = table.partition("\n")
@@ -176,19 +176,19 @@ def read_auslan8(folder: Path, columns: list[str], words: Sequence[str] | None) 
         raise DataError(f"{folder}: the files hold something else than numbers where numbers belong: {error}") from None
     if names != columns or values.ndim != 2 or values.shape[1] != len(columns):
         raise DataError(f"{folder / 'data.csv'}: expected the columns {listed(columns)}, found {listed(names)}")
-    said = [word.strip() for word in labels.partition("\n")[2].split(",")]
-    if len(said) != len(first):
-        found = f"{counted(len(first), 'start')} but {counted(len(said), 'label')}"
+    words_of_records = [word.strip() for word in labels.partition("\n")[2].split(",")]
+    if len(words_of_records) != len(first):
+        found = f"{counted(len(first), 'start')} but {counted(len(words_of_records), 'label')}"
         raise DataError(f"{folder}: {found}; the files do not belong together")
     if first[0] != 0 or np.any(np.diff(first) <= 0) or first[-1] >= len(values):
         raise DataError(
             f"{folder / 'starts.txt'}: first rows must begin with 1, rise, and be among {counted(len(values), 'row')}"
         )
     for word in words or ():
-        require_known(word, sorted(set(said)), f"word in {folder}:")
+        require_known(word, sorted(set(words_of_records)), f"word in {folder}:")
     seen: Counter[str] = Counter()
     examples = []
-    for word, rows in zip(said, np.split(values, first[1:]), strict=True):
+    for word, rows in zip(words_of_records, np.split(values, first[1:]), strict=True):
         seen[word] += 1
         examples.append(Example(word, f"{word}-{seen[word]}", rows))
     return [example for example in examples if words is None or example.word in words]
@@ -259,7 +259,7 @@ def load_auslan(
 
 
 def _words(words: Iterable[str] | Literal["all"] | None) -> tuple[str, ...] | None:
-    """The requested words; None for all there are."""
+    """Return the requested words; None for all."""
     if words is None:
         return WORDS
     if isinstance(words, str):
@@ -273,7 +273,7 @@ def _words(words: Iterable[str] | Literal["all"] | None) -> tuple[str, ...] | No
 
 
 def _places(home: Path) -> list[Path]:
-    """The paths that may hold the data, given a path: the path itself, or the usual names in it."""
+    """Return the paths that may hold the data: the given path itself, or the usual names in it."""
     if home.is_file() or is_auslan8(home) or is_tctodd(home):
         return [home]
     return [home / "auslan8", home / "tctodd", home / "tctodd.tar.gz"]
@@ -302,7 +302,7 @@ def _not_found(path: str | os.PathLike[str] | None, looked: list[Path]) -> str:
         "(there is no need to unpack that)"
     )
     if path is not None:
-        told = "" if Path(path).exists() else ", which does not exist"
-        return f"no Auslan signs in {path}{told}: expected tctodd.tar.gz, or a folder tctodd or auslan8; {advice}"
+        absent = "" if Path(path).exists() else ", which does not exist"
+        return f"no Auslan signs in {path}{absent}: expected tctodd.tar.gz, or a folder tctodd or auslan8; {advice}"
     places = " and ".join(str(home) for home in looked)
     return f"no Auslan signs in {places}: {advice}, or set TELLTREE_DATA to the folder that contains it"

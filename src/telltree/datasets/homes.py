@@ -1,4 +1,4 @@
-"""Where to look for data sets if the user gives no path."""
+"""The folders that are searched for data sets without a path."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import platformdirs
 
 
 def homes() -> Iterator[Path]:
-    """The folder named by TELLTREE_DATA, if it is set, then the user's data folder."""
+    """Yield the folder named by TELLTREE_DATA, if it is set, then the user's data folder."""
     named = os.environ.get("TELLTREE_DATA")
     if named:
         yield Path(named)

@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 
 from telltree.compiled import given
 from telltree.engine.aligned import Room, aligned_words
-from telltree.engine.atoms import Atom
+from telltree.engine.atoms import Atom, AtomFamily
 from telltree.engine.bitset_layout import TILE, Layout
 from telltree.engine.bitsets import Bitsets
+from telltree.engine.compile import RECORD, STEPS, UNKNOWN, CompilerMemory, Missing, compile_formulas
 from telltree.engine.instructions import READS_BITSETS, WORD_AND, Programs
 from telltree.engine.machine import LANES, Counting, Registers, Tally, evaluate
-from telltree.engine.operands import RECORD, STEPS
 from telltree.engine.robustness import Gauges, RobustnessRegisters, narrowest
 from telltree.engine.signals import Signals
 from telltree.engine.subset import Subset
 from telltree.engine.windows import Looking
 from telltree.grammar.derivation import Population
+from telltree.grammar.tables import CodeTables
 from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 
@@ -163,6 +164,8 @@ the bits of these from its planes."""
 LEAST_ROBUSTNESS = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
+_MISSING = 4_096
+"""Atoms without bitsets that an attempt to compile notes."""
 _LOOKS = np.ones(1, np.bool_)
 """In place of None where programs look along time, so that the code for it is compiled."""
 _NOTHING, _NONE = np.empty(0, np.uint64), np.empty(0)
@@ -186,8 +189,21 @@ def ready_for(counts: bool, looks: bool) -> tuple[bool, bool]:
     return can_count, can_look
 
 
+class Source(NamedTuple):
+    """What the compiler reads: derivations, and the tables of their grammar."""
+
+    tables: CodeTables
+    rules: NDArray[np.int32]
+    constants: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+    instructions: int
+    """The most that the programs of all may need."""
+    nodes: int
+    """The most that one formula may have."""
+
+
 class Evaluator(abc.ABC, Generic[F]):
-    """Evaluates formulas on the records of one panel. Subclasses differ in how they make programs from formulas."""
+    """Evaluates formulas on the records of one panel. Subclasses differ in the form of the formulas."""
 
     def __init__(
         self,
@@ -227,7 +243,8 @@ class Evaluator(abc.ABC, Generic[F]):
             whole._bitsets.share(self._budget)
             source = whole._bitsets, Subset.of(whole.layout, self.layout, members)
             self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, source, room=room)
-        self._programs = Programs.empty(0, 0)
+        self._programs, self._memory = Programs.empty(0, 0), CompilerMemory.empty(0)
+        self._missing = Missing.empty(_MISSING)
         self._threads, self.counts, self.looks = max(1, threads), counts, looks
         self.before = before
         self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
@@ -238,11 +255,16 @@ class Evaluator(abc.ABC, Generic[F]):
     def _how_many(formulas: F) -> int: ...
 
     @abc.abstractmethod
-    def _lower(self, formulas: F, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
-        """Write programs for the `wanted` formulas, with all the planes they need; False if there are too many planes.
+    def _source(self, formulas: F) -> Source:
+        """Formulas in the form that the compiler reads."""
 
-        With `simplify`, atoms that are constant over all records may be left out.
-        """
+    @abc.abstractmethod
+    def _named_atoms(self, source: Source, which: list[int]) -> list[tuple[int, Atom]]:
+        """The names and atoms that are noted as missing at these places."""
+
+    def _numbered_atoms(self, source: Source, which: list[int]) -> dict[int, AtomFamily]:
+        """The families of numbered atoms that are noted as missing at these places, by the number of their first."""
+        raise NotImplementedError("only grammars number their atoms")
 
     @property
     def schema(self) -> Schema:
@@ -409,16 +431,66 @@ class Evaluator(abc.ABC, Generic[F]):
         """
         if not len(wanted):
             return True
-        if len(wanted) < self._too_many and self._lower(formulas, wanted, mode, simplify):
+        if len(wanted) < self._too_many and self._compile(formulas, wanted, mode, simplify):
             self._make_registers()
             return True
         if len(wanted) > 1 and len(self.layout.blocks) > 2:
             self._too_many = min(self._too_many, len(wanted))
             return False
-        while not self._lower(formulas, wanted, mode, simplify):
+        while not self._compile(formulas, wanted, mode, simplify):
             self._bitsets.capacity *= 2
         self._make_registers()
         return True
+
+    def _compile(self, formulas: F, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
+        """Write programs for the `wanted` formulas, with all the bitsets they need; False if these are too many.
+
+        With `simplify`, atoms that are constant over all records may be left out.
+        """
+        source, bitsets, missing = self._source(formulas), self._bitsets, self._missing
+        self._make_room(source)
+        row, forgot = 0 if simplify else 1, False
+        while True:
+            missing.clear()
+            compile_formulas(
+                source.tables, source.rules, source.constants, source.lengths, wanted, mode, bitsets.numbered[row],
+                bitsets.keys, bitsets.slots[row], self._programs, self._memory, missing,
+            )  # fmt: skip
+            numbered, named = missing.found.tolist()
+            numbers = missing.numbered[:numbered, 0].astype(np.uint64)
+            bitsets.numbered[row, numbers] = UNKNOWN
+            if not numbered and not named:
+                return True
+            if self._add(source, numbers, True) and self._add(source, missing.name[:named], False):
+                continue
+            if forgot:
+                return False
+            bitsets.forget()
+            forgot = True
+
+    def _add(self, source: Source, missing: NDArray[np.uint64], are_numbers: bool) -> bool:
+        """Make bitsets for missing atoms, given by numbers or names; False if they do not fit into memory."""
+        if not len(missing):
+            return True
+        adopted = self._bitsets.adopt(missing, are_numbers)
+        if adopted is None:
+            return False
+        left = np.flatnonzero(~adopted)
+        if not len(left):
+            return True
+        if are_numbers:
+            return self._bitsets.add_numbered(missing[left], self._numbered_atoms(source, left.tolist()))
+        return self._bitsets.add(self._named_atoms(source, left.tolist()))
+
+    def _make_room(self, source: Source) -> None:
+        """Have room for programs; no more than they may need, so that it comes from memory that is in use already:
+        pages that the machine must give anew take longer to get than to fill."""
+        individuals, before, room = len(source.lengths), len(self._programs.size), len(self._programs.values)
+        if individuals > before or source.instructions > room:
+            instructions = max(source.instructions, min(2 * room, individuals * source.nodes))
+            self._programs = Programs.empty(max(individuals, before), instructions)
+        if source.nodes > len(self._memory.frames):
+            self._memory = CompilerMemory.empty(source.nodes)
 
     def _make_registers(self) -> None:
         if self._programs.registers[0] > len(self._scratch[0][0].words):

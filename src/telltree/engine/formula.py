@@ -3,19 +3,21 @@
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine.three_valued import possibly
-from telltree.engine.trace import Walker
+from telltree.engine.trace import FormulaParts, Tracer
 from telltree.errors import DataError, GrammarError
 from telltree.grammar import parse_formula
 from telltree.logic import Expression, Type, UserFunction
 from telltree.logic.operators import AND, GONE, TIMES, Form, Operator
 from telltree.logic.types import number_text
 from telltree.panel import Panel, Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 
 # ---- Formulas: sentences that are true or false for a record.
 
@@ -101,55 +103,84 @@ class Formula:
 
     def over_time(self, panel: Panel) -> list[NDArray[np.bool_]]:
         """Its truth at every step of every record: F and G look from there to the end."""
-        walked = Walker(panel).walk(self.expression, follow=[self.expression])
-        return [walked.held(self.expression, record) for record in range(len(panel))]
+        trace = Tracer(panel).trace(self.expression, follow=[self.expression])
+        return [trace.held(self.expression, record) for record in range(len(panel))]
+
+
+class CompiledFormulas:
+    """Formulas compiled once for a schema, to be evaluated on the records of many panels."""
+
+    def __init__(self, formulas: Sequence[Expression], schema: Schema) -> None:
+        self.formulas = formulas
+        self._schema = schema
+
+    @cached_property
+    def _parts(self) -> FormulaParts:
+        return FormulaParts.of(self.formulas, self._schema)
+
+    def truth(self, panel: Panel, tracer: Tracer | None = None) -> NDArray[np.bool_]:
+        """The truth of the formulas: formulas × records of a panel with the schema."""
+        if not self.formulas:
+            return np.empty((0, len(panel)), np.bool_)
+        if tracer is None:  # signals of a few records of many had better leave out the rows of the others
+            tracer = Tracer(panel.alone() if panel.is_small_part else panel)
+        if tracer.is_faster(self._parts):
+            return tracer.truth(self._parts)
+        from telltree.engine.formula_evaluator import FormulaEvaluator  # loads compiled code
+
+        return FormulaEvaluator(tracer.panel, tracer.signals).truth(self.formulas)
+
+    def check_time(self, learnt: StepLength | None, panel: Panel) -> None:
+        """Raise DataError if the records measure time in another way than those that the formulas were learned from.
+
+        That is so if formulas ask for times, and the panel counts them in another unit; if they ask for shares of the
+        record's time, and these would be other shares; or if they look at windows of steps, and its steps are of
+        another length.
+        """
+        if self._has_windows:
+            _check_length(learnt, panel.step)
+        if GONE in self._heads:
+            _check_share(learnt, panel.step)
+        if self._heads.isdisjoint(TIMES):
+            return
+        wanted, found = _counted(learnt), _counted(panel.step)
+        if wanted != found:
+            remedy = "read the data without times" if learnt is None else _remedy(learnt[1])
+            raise DataError(
+                f"formulas ask for the time elapsed in {wanted}, but these records have it in {found}; {remedy}"
+            )
+
+    @cached_property
+    def _heads(self) -> frozenset[Any]:
+        return frozenset(e.head for formula in self.formulas for e in formula.walk())
+
+    @cached_property
+    def _has_windows(self) -> bool:
+        return any(isinstance(head, Operator) and head.form is Form.WINDOW for head in self._heads)
 
 
 class Answers:
-    """The truth of formulas for the records of one panel, each worked out once; some may be `known` beforehand."""
+    """The truth of formulas for the records of one panel, computed once; some may be `known` beforehand."""
 
     def __init__(self, panel: Panel, known: Mapping[Expression, NDArray[np.bool_]] | None = None) -> None:
-        self._walker, self._known = Walker(panel), dict(known or {})
+        self._tracer, self._known = Tracer(panel), dict(known or {})
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         """The truth of many formulas: formulas × records."""
+        panel = self._tracer.panel
         new = [formula for formula in dict.fromkeys(formulas) if formula not in self._known]
-        self._known.update(zip(new, self._worked_out(new), strict=True))
+        if new:
+            self._known.update(zip(new, CompiledFormulas(new, panel.schema).truth(panel, self._tracer), strict=True))
         found = [self._known[formula] for formula in formulas]
-        return np.array(found, np.bool_).reshape(len(formulas), len(self._walker.panel))
-
-    def _worked_out(self, formulas: Sequence[Expression]) -> Iterable[NDArray[np.bool_]]:
-        if self._walker.is_soon_done(formulas):
-            return [self._walker.walk(formula).truth for formula in formulas]
-        from telltree.engine.formulas import FormulaEvaluator  # loads compiled code
-
-        return FormulaEvaluator(self._walker.panel, self._walker.signals).truth(formulas)
+        return np.array(found, np.bool_).reshape(len(formulas), len(panel))
 
 
 def truth_of(formulas: Sequence[Expression], panel: Panel) -> NDArray[np.bool_]:
     """The truth of many formulas at once: formulas × records."""
-    return Answers(panel).truth(formulas)
+    return CompiledFormulas(formulas, panel.schema).truth(panel)
 
 
-# ---- Whether records measure time in the same unit as those that formulas were learnt from.
-
-
-def check_clock(formulas: Iterable[Expression], learnt: StepLength | None, panel: Panel) -> None:
-    """DataError if formulas ask for times, and the panel counts them in another unit; for shares of the record, and it
-    would be another share; or if they look at windows of steps, and its steps are of another length."""
-    heads = {e.head for formula in formulas for e in formula.walk()}
-    if any(isinstance(head, Operator) and head.form is Form.WINDOW for head in heads):
-        _check_length(learnt, panel.step)
-    if GONE in heads:
-        _check_share(learnt, panel.step)
-    if heads.isdisjoint(TIMES):
-        return
-    wanted, found = _counted(learnt), _counted(panel.step)
-    if wanted != found:
-        remedy = "read the data without times" if learnt is None else _remedy(learnt[1])
-        raise DataError(
-            f"formulas ask for the time elapsed in {wanted}, but these records have it in {found}; {remedy}"
-        )
+# ---- Checks that records measure time as those did from which formulas were learned.
 
 
 def _check_length(learnt: StepLength | None, found: StepLength | None) -> None:

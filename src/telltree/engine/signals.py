@@ -244,13 +244,13 @@ class Signals:
         """One number per row of the shared columns; rows of records outside the panel are undefined."""
         if self._whole is not None:
             return self._whole.values(signal)
+        if signal in self._kept:
+            self._kept.move_to_end(signal)
+            return self._kept[signal]
         if isinstance(signal.head, Attribute):
             column = self._column(signal.head)
             if column.dtype == np.float64 and column.flags.c_contiguous:
                 return column  # the panel's own array costs no memory
-        if signal in self._kept:
-            self._kept.move_to_end(signal)
-            return self._kept[signal]
         large = self.panel.on_disk and 8 * self._height > self._memory
         made = self._in_parts(signal) if large else np.ascontiguousarray(self._make(signal), dtype=np.float64)
         made.flags.writeable = False
@@ -264,7 +264,7 @@ class Signals:
         """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
         if signal not in self.spreads:
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
-                deviation = Statistics(self._pieces(signal)).spread()
+                deviation = Statistics(self._pieces(signal)).standard_deviation()
             self.spreads[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
         return self.spreads[signal]
 
@@ -295,7 +295,7 @@ class Signals:
         if self.panel.on_disk:
             self._kept.clear()
             self._held = 0
-        self.panel.rest()
+        self.panel.unload()
 
     def misses(self, signal: Expression) -> bool:
         """Whether any value of the signal may be missing."""
@@ -433,7 +433,7 @@ def _weight(signal: Floats) -> int:
 def _copied(values: Floats, rows: Any) -> Floats:
     """Some values from disk; what they took of it is not needed any more."""
     found = np.array(values[rows])
-    disk_arrays.rest()
+    disk_arrays.unload()
     return found
 
 

@@ -1,9 +1,9 @@
-"""The trace of a formula: what each of its parts says of a record, step by step."""
+"""The trace of a formula: the truth and robustness of each of its parts at every step of a record."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine.atoms import Atom
+from telltree.engine.evaluator_choice import chosen_evaluator
 from telltree.engine.signals import Signals
 from telltree.grammar.tables import code_of, outcomes_of
 from telltree.logic import Expression, Number
@@ -29,15 +30,14 @@ from telltree.logic.meaning import (
     MicroOp,
 )
 from telltree.panel import Panel, Schema
-from telltree.panel.disk_arrays import rest
+from telltree.panel.disk_arrays import unload
 
-# ---- The walk: what a formula says of a record, part by part and step by step.
+# ---- Tracing one record, part by part and step by step.
 #
-# Each part of a formula has a margin at each step: how far it is from being otherwise, positive where it is true. From
-# these come the truth of the whole, the step that decided, and how far the record is from the other answer.
+# Each part of a formula has a robustness at each step: the distance from the other answer, positive where it is true.
+# From these come the truth of the whole, the step that decided, and the distance of the record from the other answer.
 #
-# The functions here are plain Python. A few records are walked by them as they stand, many after `logic.walking` has
-# compiled them: what a formula means is written once.
+# These functions are plain Python, compiled by `_compiled` for many records: what formulas mean is written once.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -57,8 +57,8 @@ NO_UNIT, DEVIATIONS, STEPS = 0, 1, 2
 """What a distance from the other answer is measured in."""
 
 
-class Program(NamedTuple):
-    """The parts of a formula, operands before what is made of them and each once; the last one is the whole."""
+class TraceProgram(NamedTuple):
+    """The parts of one or more formulas: operands come before their users, and equal parts stand only once."""
 
     codes: NDArray[np.int64]
     one: NDArray[np.int64]  # the first operand; of an atom the row of its signal
@@ -73,39 +73,43 @@ class Program(NamedTuple):
     first: NDArray[np.int64]  # of a comparison of counts: where in `numbers` its parts begin
     last: NDArray[np.int64]
     numbers: NDArray[np.int64]  # counts, and what is made of them
+    roots: NDArray[np.int64]  # which parts are whole formulas
 
     @classmethod
-    def empty(cls, parts: int) -> "Program":
-        """A program of so many parts that says nothing yet."""
+    def empty(cls, parts: int, roots: Sequence[int]) -> "TraceProgram":
+        """A program of this many parts, still without content."""
         codes, one, two, sign, near, far, outcomes, first, last = np.zeros((9, parts), np.int64)
         constants, spreads = np.zeros((2, parts))
         timeless, numbers = np.zeros(parts, np.bool_), np.zeros(0, np.int64)
-        return cls(codes, one, two, sign, near, far, outcomes, constants, spreads, timeless, first, last, numbers)
+        return cls(
+            codes, one, two, sign, near, far, outcomes, constants, spreads, timeless, first, last, numbers,
+            np.array(roots, np.int64),
+        )  # fmt: skip
 
 
-class Room(NamedTuple):
-    """What is known of the parts in the record at hand."""
+class TraceMemory(NamedTuple):
+    """The values of all parts in the record at hand."""
 
     robustness: NDArray[np.float64]  # parts × steps
     numbers: NDArray[np.float64]  # of those that are one number a record
     totals: NDArray[np.float64]  # of counts
 
     @classmethod
-    def empty(cls, parts: int, steps: int) -> "Room":
-        """Room for so many parts in records of at most so many steps."""
+    def empty(cls, parts: int, steps: int) -> "TraceMemory":
+        """Memory for this many parts, in records of at most this many steps."""
         return cls(np.zeros((parts, steps)), np.zeros(parts), np.zeros(parts))
 
 
 class TraceResult(NamedTuple):
-    """What a walk finds out of each record."""
+    """The results for all records."""
 
-    robustness: NDArray[np.float64]  # of the whole formula
+    robustness: NDArray[np.float64]  # formulas × records
     held: NDArray[np.bool_]  # parts that are followed × steps of all records, one after the other
     counts: NDArray[np.int64]  # parts that are followed × records: at how many steps they hold
 
 
 class Decided(NamedTuple):
-    """How each record came to its answer. The walk is given None where nobody asks, and then leaves it out."""
+    """How each record came to the answer of the first formula."""
 
     steps: NDArray[np.int64]  # the decisive step
     sizes: NDArray[np.float64]  # the distance from the other answer, positive where the answer is yes
@@ -113,7 +117,7 @@ class Decided(NamedTuple):
 
     @classmethod
     def empty(cls, records: int) -> "Decided":
-        """Room for so many records."""
+        """Memory for this many records."""
         return cls(np.zeros(records, np.int64), np.zeros(records), np.zeros(records, np.int64))
 
 
@@ -321,7 +325,7 @@ def settling(program, part, step, steps, robustness):
 
 def decisive(program, room, steps):
     """The step that decides a formula; see `explain.evidence.decisive_step`."""
-    part, step = len(program.codes) - 1, 0
+    part, step = program.roots[0], 0
     while program.codes[part] != _COMPARE:
         code, looks = program.codes[part], program.sign[part] != 0
         if code == _NOT or (looks and program.timeless[part]):
@@ -343,7 +347,7 @@ def decisive(program, room, steps):
 def deciding(program, room, steps):
     """The atom, or comparison of counts, that a formula has its margin of, and the step that it looks at; or what looks
     along time and has no step to look at, which no value would change."""
-    part, step = len(program.codes) - 1, 0
+    part, step = program.roots[0], 0
     while program.codes[part] != _ATOM and program.codes[part] != _COMPARE:
         code, looks = program.codes[part], program.sign[part] != 0
         if looks and not sees_any(program, part, step, steps):
@@ -433,7 +437,7 @@ def steps_away(program, part, room):
 
 def explain(program, signals, begin, steps, room, record, decided):
     """Say how a record came to its answer, and how far it is from the other, in the unit that has sense."""
-    robustness = room.robustness[len(program.codes) - 1][0]
+    robustness = room.robustness[program.roots[0]][0]
     part, step = deciding(program, room, steps)
     size, unit = robustness, NO_UNIT
     if program.codes[part] != _ATOM:
@@ -446,16 +450,17 @@ def explain(program, signals, begin, steps, room, record, decided):
     decided.steps[record], decided.sizes[record], decided.units[record] = decisive(program, room, steps), size, unit
 
 
-def walk(program, signals, begins, lengths, low, high, room, followed, found, decided):
-    """Walk a formula over the records `low` … `high` − 1, whose signals these are, and write down what is found.
+def trace_records(program, signals, begins, lengths, low, high, room, followed, found, decided):
+    """Trace formulas over the records `low` … `high` − 1, whose signals these are, and write down the results.
 
     `begins` says where each record begins if all lie one after the other; the signals begin with the first of these.
-    `followed` are the parts of which it is told where they hold.
+    `followed` are the parts whose truth is recorded step by step. `decided` is None if nobody asks for it.
     """
     for record in range(low, high):
         begin, steps = begins[record], lengths[record]
         run(program, signals, begin - begins[low], steps, room)
-        found.robustness[record] = room.robustness[len(program.codes) - 1][0]
+        for row in range(len(program.roots)):
+            found.robustness[row, record] = room.robustness[program.roots[row]][0]
         for row in range(len(followed)):
             robustness, total = room.robustness[followed[row]], 0
             for t in range(steps):
@@ -471,10 +476,10 @@ INNER = (
     sees_any, witness, extreme, settling, weightier, count_from, count_on, turned, decisive, deciding, steps_away,
     explain,
 )  # fmt: skip
-"""What `walk` calls, each before those that call it."""
+"""The functions that `trace_records` calls, each before its callers."""
 
 
-# ---- The parts of a formula, in the order in which they are worked out.
+# ---- The parts of formulas, in the order in which they are computed.
 
 _FARTHEST = 1 << 20
 """Steps; a constant beyond that is as good as out of reach."""
@@ -484,25 +489,33 @@ Spread = Callable[[Expression], float]
 
 
 @dataclass(eq=False)
-class LoweredFormula:
-    """A formula lowered: operands come before what is made of them, and what occurs twice is there once."""
+class FormulaParts:
+    """The parts of formulas: operands come before their users, and equal parts stand only once."""
 
     schema: Schema
+    roots: list[int] = field(default_factory=list)
+    """The places of the formulas."""
     places: dict[Expression, int] = field(default_factory=dict)
-    """Of every part."""
+    """The place of every part."""
     codes: list[MicroOp] = field(default_factory=list)
     operands: list[tuple[int, int]] = field(default_factory=list)
     atoms: dict[int, Atom] = field(default_factory=dict)
-    """Those parts that are atoms, by their places."""
+    """The parts that are atoms, by their places."""
     signals: dict[Expression, int] = field(default_factory=dict)
-    """What atoms compare, each once."""
+    """The signals of atoms, numbered."""
 
     @classmethod
-    def of(cls, formula: Expression, schema: Schema) -> "LoweredFormula":
-        """The parts of a formula, or of any Boolean vector; the last one is the whole."""
+    def of(cls, formulas: Iterable[Expression], schema: Schema) -> "FormulaParts":
+        """The parts of formulas, or of any Boolean vectors."""
         found = cls(schema)
-        found._add(formula)
+        found.roots += [found._add(formula) for formula in formulas]
         return found
+
+    @cached_property
+    def truth_program(self) -> tuple[TraceProgram, TraceProgram]:
+        """The program that only tells what is true, as arrays and as lists, which plain Python reads faster."""
+        program = self.program(None)
+        return program, _listed(program)
 
     def _add(self, e: Expression) -> int:
         """The place of a part, behind those of its operands."""
@@ -526,9 +539,9 @@ class LoweredFormula:
             self.atoms[place] = atom
         return place
 
-    def program(self, spread: Spread | None) -> Program:
-        """What the walk reads. `spread` is the unit of a signal's distances; without it, distances have no sense."""
-        found = Program.empty(len(self.codes))
+    def program(self, spread: Spread | None) -> TraceProgram:
+        """The program. `spread` is the unit of a signal's distances; without it, robustness is ±1."""
+        found = TraceProgram.empty(len(self.codes), self.roots)
         found.codes[:] = self.codes
         found.one[:], found.two[:] = np.array(self.operands, np.int64).T
         for place, atom in self.atoms.items():
@@ -569,10 +582,9 @@ def _numbers(comparison: Expression) -> Iterator[Expression]:
             yield from _numbers(arg)
 
 
-# ---- Formulas as they stand, walked over the records of a panel: lowered to the parts that `logic.walk` knows, and
-# run.
+# ---- Tracing formulas over the records of a panel.
 #
-# A few records are walked by plain Python, because a compiler takes longer to load than that; many are walked by the
+# A few records are traced by plain Python, because a compiler takes longer to load than that; many are traced by the
 # same functions, compiled.
 
 _AT_A_TIME = 1 << 13
@@ -593,8 +605,8 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Walked:
-    """What a walk found out about a formula, record by record in the order in which they were asked for."""
+class Trace:
+    """The trace of formulas, record by record in the order of the request."""
 
     begins: Ints  # where the steps of each record begin, if all lie one after the other
     lengths: Ints
@@ -604,29 +616,33 @@ class Walked:
 
     @property
     def truth(self) -> Bools:
-        """Whether the formula is true of each record."""
+        """The truth of each formula for each record."""
         holds: Bools = self.found.robustness > 0
         return holds
 
     def held(self, part: Expression, place: int) -> Bools:
-        """Where a part that was followed holds, step by step of the record at a place."""
+        """The truth of a part that was followed, step by step of the record at a place."""
         begin = self.begins[place]
         steps: Bools = self.found.held[self.followed[part], begin : begin + self.lengths[place]]
         return steps
 
     def count(self, part: Expression, place: int) -> int:
-        """At how many steps of it that part holds."""
+        """The number of steps of that record at which the part holds."""
         return int(self.found.counts[self.followed[part], place])
 
 
-class Walker:
-    """Walks formulas over the records of one panel."""
+class Tracer:
+    """Traces formulas over the records of one panel."""
 
     def __init__(self, panel: Panel, signals: Signals | None = None) -> None:
         self.panel = panel
         self.signals = signals_of(panel) if signals is None else signals
 
-    def walk(
+    def truth(self, parts: FormulaParts) -> Bools:
+        """The truth of formulas: formulas × records."""
+        return self._trace(parts, *parts.truth_program)[0].truth
+
+    def trace(
         self,
         e: Expression,
         records: Ints | None = None,
@@ -634,55 +650,60 @@ class Walker:
         spread: Spread | None = None,
         follow: Sequence[Expression] = (),
         decide: bool = False,
-    ) -> Walked:
-        """Walk a formula, or any Boolean vector, over records given by their positions, by default all.
+    ) -> Trace:
+        """Trace a formula, or any Boolean vector, over records given by their positions, by default all.
 
-        spread: the unit of the distances of a signal; without it all margins are ±1 and only say what is true.
-        follow: parts of the formula of which it is told where they hold. decide: find out what decided.
+        spread: the unit of the distances of a signal; without it robustness is ±1 and only says what is true.
+        follow: parts of the formula whose truth is recorded. decide: find out what decided the answer.
         """
-        parts = LoweredFormula.of(e, self.panel.schema)
-        return self._walked(parts, parts.program(spread), records, follow=follow, decide=decide)[0]
+        parts = FormulaParts.of([e], self.panel.schema)
+        return self._trace(parts, parts.program(spread), None, records, follow=follow, decide=decide)[0]
 
-    def is_soon_done(self, formulas: Sequence[Expression]) -> bool:
-        """Whether to walk formulas of which only the truth is asked, rather than to evaluate them 64 records at a time:
-        that takes longer to prepare, and much longer where no compiled code was loaded."""
-        if self.panel.on_disk:  # of which the walk takes little at a time
-            return True
-        work = self.panel.steps * sum(1 for e in formulas for _ in e.walk())
+    def is_faster(self, parts: FormulaParts) -> bool:
+        """Return True if tracing takes less time than evaluating 64 records at a time, if only truth is asked for.
+
+        That takes longer to prepare, and much longer if no compiled code was loaded.
+        """
+        choice = chosen_evaluator()
+        if choice != "auto" or self.panel.on_disk:  # tracing reads little at a time
+            return choice != "bitsets"
+        work = self.panel.steps * len(parts.codes)
         return work <= _LITTLE or ("numba" not in sys.modules and work <= _Patience.left)
 
     def over_time(self, e: Expression, record: int, spread: Spread) -> Floats:
-        """The margin of a formula, or any Boolean vector, at every step of the record at this position."""
-        parts = LoweredFormula.of(e, self.panel.schema)
-        walked, room = self._walked(parts, parts.program(spread), np.array([record]))
-        return np.array(room.robustness[-1][: walked.lengths[0]], np.float64)
+        """The robustness of a formula, or any Boolean vector, at every step of the record at this position."""
+        parts = FormulaParts.of([e], self.panel.schema)
+        trace, room = self._trace(parts, parts.program(spread), None, np.array([record]))
+        return np.array(room.robustness[parts.roots[0]][: trace.lengths[0]], np.float64)
 
-    def _walked(
+    def _trace(
         self,
-        parts: LoweredFormula,
-        program: Program,
+        parts: FormulaParts,
+        program: TraceProgram,
+        listed: TraceProgram | None,
         records: Ints | None = None,
         *,
         follow: Sequence[Expression] = (),
         decide: bool = False,
-    ) -> tuple[Walked, Room]:
+    ) -> tuple[Trace, TraceMemory]:
         chosen = slice(None) if records is None else records
         starts, lengths = self.panel.starts[chosen], np.array(self.panel.lengths[chosen], np.int64)
         begins = np.cumsum(lengths) - lengths
         steps, rows = int(lengths.sum()), {part: row for row, part in enumerate(dict.fromkeys(follow))}
         found = TraceResult(
-            np.empty(len(lengths)),
+            np.empty((len(parts.roots), len(lengths))),
             np.empty((len(rows), steps), np.bool_),
             np.empty((len(rows), len(lengths)), np.int64),
         )
         decided = Decided.empty(len(lengths)) if decide else None
         followed = np.array([parts.places[part] for part in rows], np.int64)
         values = [self.signals.values(signal) for signal in parts.signals]
-        room = Room.empty(len(parts.codes), int(lengths.max(initial=0)))
-        few = _worth_no_compiler(len(parts.codes) * steps)
-        run: Any = walk if few else _compiled()
-        if few:  # plain Python reads lists faster than arrays
-            program, room = Program._make(x.tolist() for x in program), Room._make(x.tolist() for x in room)
+        room = TraceMemory.empty(len(parts.codes), int(lengths.max(initial=0)))
+        few = _is_worth_no_compiler(len(parts.codes) * steps)
+        run: Any = trace_records if few else _compiled()
+        if few:
+            program = _listed(program) if listed is None else listed
+            room = TraceMemory._make(x.tolist() for x in room)
         for low, high in _shares(lengths):
             taken = _rows(starts[low:high], lengths[low:high])
             signals = np.empty((len(values), begins[high - 1] + lengths[high - 1] - begins[low]))
@@ -691,13 +712,20 @@ class Walker:
             read = signals.tolist() if few else signals
             run(program, read, begins, lengths, low, high, room, followed, found, decided)
             if self.panel.on_disk and low // RECORDS_LOOKED_AT != high // RECORDS_LOOKED_AT:
-                rest()
-        return Walked(begins, lengths, found, decided, rows), room
+                unload()
+        return Trace(begins, lengths, found, decided, rows), room
+
+
+def _listed(program: TraceProgram) -> TraceProgram:
+    return TraceProgram._make(x.tolist() for x in program)
 
 
 def _shares(lengths: Ints) -> Iterator[tuple[int, int]]:
     """Records to be walked together: the first, and one past the last."""
-    share = np.cumsum(lengths) // _AT_A_TIME
+    ends = np.cumsum(lengths)
+    if len(lengths) and ends[-1] < _AT_A_TIME:
+        return iter([(0, len(lengths))])
+    share = ends // _AT_A_TIME
     bounds = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(lengths)]
     return ((low, high) for low, high in pairwise(bounds) if low < high)
 
@@ -718,8 +746,11 @@ class _Patience:
     left = _FEW
 
 
-def _worth_no_compiler(work: int) -> bool:
-    """Whether this much is sooner done by plain Python than the compiled walk is loaded, or made."""
+def _is_worth_no_compiler(work: int) -> bool:
+    """Return True if plain Python does this much before compiled code is loaded, or compiled."""
+    choice = chosen_evaluator()
+    if choice in ("interpreted", "compiled"):
+        return choice == "interpreted"
     if _compiled.cache_info().currsize or work > _Patience.left:
         return False
     _Patience.left -= work
@@ -728,22 +759,24 @@ def _worth_no_compiler(work: int) -> bool:
 
 @cache
 def _compiled() -> Any:
-    """The walk as a kernel: functions that it calls are compiled along with it, and stay plain Python for others."""
+    """`trace_records` as a kernel. Its functions are compiled along with it, and stay plain Python for others."""
     from numba.extending import register_jitable
 
     from telltree.compiled import kernel
 
     for function in INNER:
         register_jitable(error_model="numpy")(function)
-    return kernel(walk)
+    return kernel(trace_records)
 
 
 def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int | None = None) -> Signals:
-    """The signals of a panel, or of a part of one whose signals are known, with a walker to work out formulas inside
-    atoms. They are kept while they fit into `memory`, or else the usual."""
+    """The signals of a panel, or of a part of one whose signals are known, with a tracer for formulas inside atoms.
+
+    They are cached while they fit into `memory`, or else the usual.
+    """
     return Signals(panel, _trace_closed, SIGNALS if memory is None else memory, part_of=part_of)
 
 
 def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:
-    walked = Walker(panel, signals).walk(formula, follow=[formula])
-    return [walked.held(formula, place) for place in range(len(panel))]
+    trace = Tracer(panel, signals).trace(formula, follow=[formula])
+    return [trace.held(formula, place) for place in range(len(panel))]

@@ -32,7 +32,7 @@ from telltree.english.write_time import Steps
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 
 _EXACT = Domains()
 _SO = ("it is so that", "it is not so that", "it is always so", "it is never so")

@@ -47,7 +47,7 @@ from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, UserFunction
 from telltree.logic.operators import CHANGE, FALL, LATEST, RISE, Operator
 from telltree.panel import Schema
-from telltree.panel.how_read import StepLength
+from telltree.panel.dates import StepLength
 
 
 def say(term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None) -> str:

@@ -10,8 +10,7 @@ from telltree.english.tokens import bare_or_quoted, number_words
 from telltree.english.values import Interval, Reals
 from telltree.errors import SettingsError
 from telltree.logic.operators import ELAPSED, GONE, LEFT
-from telltree.panel.dates import UNITS
-from telltree.panel.how_read import StepLength, clock_of
+from telltree.panel.dates import UNITS, StepLength, time_column_of
 
 # ---- Amounts of time in a suitable unit: 287 days, not 24796800 s. They stay exact.
 
@@ -100,7 +99,7 @@ class Steps:
         period, unit = step
         if period is not None and not 0 < period < math.inf:
             raise SettingsError(f"step: a step must have a length above 0, got {period!r}")
-        return cls(period if unit else None, unit, timed=True, pace=period, clock=clock_of(step) or "time")
+        return cls(period if unit else None, unit, timed=True, pace=period, clock=time_column_of(step) or "time")
 
     @property
     def units(self) -> tuple[str, ...]:

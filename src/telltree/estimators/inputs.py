@@ -1,4 +1,4 @@
-"""Input of an estimator -> a panel, labels and weights; plain tables follow scikit-learn's conventions."""
+"""The input of estimators, read into a panel, labels and weights; plain tables follow scikit-learn's conventions."""
 
 import warnings
 from collections.abc import Iterator
@@ -7,78 +7,64 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array
 
 from telltree.errors import DataError, SettingsError, warn
 from telltree.panel import ColumnType, Panel, Schema, check_labels
-from telltree.panel.arrays import is_frame, open_frame
-from telltree.panel.labels import told_singles
+from telltree.panel.frames import is_frame, open_frame
+from telltree.panel.labels import single_record_warning
 from telltree.text import counted
 from telltree.tree.class_target import ONE, ClassLabels, ClassTarget
 
-# ---- Long tables that were handed in as plain ones: refused, since their rows are steps and no records.
 
-_FEWEST = 3  # records that are told apart by chance too easily if there are fewer
-_PAIRS = 10  # of successive rows, all in order of time: by chance, one table in a thousand
-_TIMES = {"time", "t", "date", "datetime", "timestamp", "step", "second", "seconds", "minute", "hour", "day", "frame"}
+class TrainingSet(NamedTuple):
+    """Records to learn from, and their classes."""
 
+    panel: Panel
+    labels: ClassLabels
 
-def refuse_long(X: Any, panel: Panel, labels: NDArray[Any]) -> None:
-    """Raise a DataError if the rows of a plain table, which are the records of `panel`, look like steps of records.
-
-    That is so if a column has the same value in several rows, all with one label, and another rises in these from row
-    to row, and begins anew where the first one changes, or is called a time.
-    """
-    codes = np.unique(labels, return_inverse=True)[1]
-    for name, key in _keys(X, panel):
-        order = np.argsort(key, kind="stable")
-        fresh = np.concatenate(([True], key[order][1:] != key[order][:-1]))
-        records = int(fresh.sum())
-        few = records < max(_FEWEST, int(codes.max(initial=0)) + 2) or len(panel) - records < max(_PAIRS, records)
-        if few or (codes[order][1:] != codes[order][:-1])[~fresh[1:]].any():
-            continue
-        if name is None:
-            raise _error("the first level of its index", "the two levels of its index are id and time", records, panel)
-        time = next((other for other in panel.schema if other != name and _is_time(panel, other, order, fresh)), None)
-        if time is not None:
-            remedy = f"Panel.from_frame(table, id={name!r}, time={time!r})"
-            raise _error(f"column {name!r}", f"{time!r} rises from row to row of each: {remedy}", records, panel)
+    def part(self, members: NDArray[np.int64]) -> "TrainingSet":
+        return TrainingSet(self.panel[members], self.labels[members])
 
 
-def _error(key: str, evidence: str, records: int, panel: Panel) -> DataError:
-    return DataError(
-        f"this looks like a long table, with one row a step: {key} tells {counted(records, 'record')} apart in "
-        f"{counted(len(panel), 'row')}, the rows of each have one label, and {evidence}. Make a panel of it, with one "
-        "label for each record; or hand in Panel.from_table(table) if each row is a record by itself"
-    )
+class TrainingData(NamedTuple):
+    """The training records, without those of weight 0, and facts about all given records."""
+
+    training: TrainingSet
+    classes: NDArray[Any]
+    """The classes of all given records, in order."""
+    positions: NDArray[np.int64]
+    """The positions of the training records among all given ones."""
+    records: int
+    """The number of given records."""
+
+    def of_training(self, values: Any) -> Any:
+        """Return the values of the training records, given one for each record, such as groups."""
+        return values if values is None or len(self.positions) == self.records else np.asarray(values)[self.positions]
 
 
-def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
-    """The possible keys of records: names or integers, without gaps, and the first level of a two-level index."""
-    index: Any = getattr(X, "index", None)
-    if getattr(index, "nlevels", 1) == 2:
-        yield None, np.asarray(index.codes[0])
-    for name, column in panel.schema.items():
-        values = panel.stacked(name)
-        if column.type is ColumnType.REAL:
-            if (values[:100] == np.floor(values[:100])).all() and (values == np.floor(values)).all():
-                yield name, values
-        elif column.type is ColumnType.CATEGORICAL and (values >= 0).all():
-            yield name, values
+def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
+    """Read the input of `fit`. Records of weight 0 are left out, but their classes stay."""
+    panel = read_training(X)
+    labels = read_labels(y, panel, X)
+    if not isinstance(X, Panel):
+        refuse_long(X, panel, labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    singles = single_record_warning(np.bincount(codes).tolist())
+    if singles is not None:
+        warn(singles)
+    weights = record_weights(labels, sample_weight, class_weight)
+    records, positions = len(panel), np.arange(len(panel))
+    if weights is not None and not weights.all():
+        positions = np.flatnonzero(weights)
+        panel, codes, weights = panel[positions], codes[positions], weights[positions]
+    coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
+    return TrainingData(TrainingSet(panel, coded), classes, positions, records)
 
 
-def _is_time(panel: Panel, name: str, order: NDArray[np.int64], fresh: NDArray[np.bool_]) -> bool:
-    """True if a column rises within all records and falls back between most of them, or is called a time."""
-    if panel.schema[name].type is not ColumnType.REAL:
-        return False
-    values = panel.stacked(name)[order]
-    rises = values[1:] > values[:-1]  # false where one is missing
-    between = fresh[1:]
-    return bool(rises[~between].all() and (name.lower() in _TIMES or rises[between].mean() <= 0.5))
-
-
-# ---- Input of an estimator -> a panel and labels; plain tables follow scikit-learn's conventions.
+# ---- Panels and labels.
 
 _NO_SERIES = (
     "make a panel of series first: Panel.from_frame(table, id=...) for a long table, one row a step, or "
@@ -87,7 +73,7 @@ _NO_SERIES = (
 
 
 def read_training(X: Any) -> Panel:
-    """The panel to learn from: a panel unchanged, or a plain table, whose rows are records of one step."""
+    """Return the panel to learn from: a panel as it is, or a plain table, whose rows are records of one step."""
     if isinstance(X, Panel):
         panel = X
     else:
@@ -99,7 +85,7 @@ def read_training(X: Any) -> Panel:
 
 
 def read_known(estimator: Any, X: Any, schema: Schema) -> Panel:
-    """The records to answer for, read like those that `estimator` learnt from; `schema` has the columns it needs.
+    """Return the records to predict, read like those that `estimator` learned from; `schema` has the columns it needs.
 
     Columns are matched by name if they had names then and have names now, else by position, as in scikit-learn.
     """
@@ -123,10 +109,17 @@ def read_known(estimator: Any, X: Any, schema: Schema) -> Panel:
 
 
 def check_no_series(X: Any, schema: Schema) -> None:
-    """Refuse a plain table if a column was learnt as a series: its rows may be the steps of one record."""
+    """Refuse a plain table if a column was learned as a series: its rows may be the steps of one record."""
     moving = [name for name, column in schema.items() if not column.static]
     if moving and not isinstance(X, Panel):
         raise DataError(f"a plain table has one value a record, but {moving[0]!r} was learnt as a series; {_NO_SERIES}")
+
+
+def accept_any_values(tags: Tags) -> Tags:
+    """Declare that inputs may have missing values and text."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.string = True
+    return tags
 
 
 def remember(estimator: Any, X: Any, panel: Panel) -> None:
@@ -139,7 +132,7 @@ def remember(estimator: Any, X: Any, panel: Panel) -> None:
 
 
 def read_labels(y: Any, panel: Panel, X: Any) -> NDArray[Any]:
-    """One label for each record of the panel made from X."""
+    """Return one label for each record of the panel made from X."""
     if y is None:
         raise DataError(
             "a classifier requires y to be passed, but the target y is None: give one label for each record"
@@ -169,7 +162,7 @@ def _shape(y: Any) -> tuple[int, ...]:
 
 
 def _check_table(X: Any) -> int:
-    """The width of a plain table; anything else is refused, in scikit-learn's words where it has some."""
+    """Return the width of a plain table; DataError for anything else, in scikit-learn's words where it has some."""
     if is_frame(X):
         return len(open_frame(X).columns)
     first = X[0] if isinstance(X, list | tuple) and X else None
@@ -182,7 +175,7 @@ def _check_table(X: Any) -> int:
 
 
 def _renamed(frame: Any) -> Any:
-    """The frame with the names that array columns get."""
+    """Return the frame with the names that array columns get."""
     opened = open_frame(frame)
     return opened.rename({name: f"x{number}" for number, name in enumerate(opened.columns, 1)}).to_native()
 
@@ -195,7 +188,7 @@ _MOST_PARTS = 60  # into which the smallest weight may be divided so that all we
 
 
 def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) -> Weights | None:
-    """The product of sample and class weights, as shares of the largest, or None if neither is given.
+    """Return the product of sample and class weights, as shares of the largest; None if neither is given.
 
     A record of weight 0 does not count, not even for "balanced".
     """
@@ -212,7 +205,7 @@ def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) 
 
 
 def _product(one: Weights, other: Weights) -> Weights:
-    """The products as shares of the largest, without underflow or overflow, whatever the factors are."""
+    """Return the products as shares of the largest, without underflow or overflow."""
     (a, b), (c, d) = np.frexp(one), np.frexp(other)
     size, exponent = np.frexp(a * c)
     exponent = exponent + b + d
@@ -222,7 +215,7 @@ def _product(one: Weights, other: Weights) -> Weights:
 
 
 def fixed_point(weights: Weights | None) -> NDArray[np.int64] | None:
-    """Weights as integers of at most ONE, which depend only on their ratios; None if all are equal.
+    """Return weights as integers of at most ONE, which depend only on their ratios; None if all are equal.
 
     Weights in the ratio of small integers keep that ratio exactly, and so stand for repeated records. A weight that is
     not 0 becomes at least 1.
@@ -239,7 +232,7 @@ def fixed_point(weights: Weights | None) -> NDArray[np.int64] | None:
 
 
 def _ratios(weights: Weights) -> Weights | None:
-    """The weights as the smallest integers with the same ratios; None if those are not small."""
+    """Return the weights as the smallest integers with the same ratios; None if those are not small."""
     with np.errstate(over="ignore"):
         shares = weights / weights[weights > 0].min()
     if not shares.max() < ONE:
@@ -258,65 +251,77 @@ def _floats(values: Any) -> Weights:
         raise SettingsError(f"sample_weight must hold numbers: {error}") from error
 
 
-def _class_weights(class_weight: Any, labels: NDArray[Any], weighing: NDArray[np.bool_]) -> Weights:
-    """The weight of each record's class."""
+def _class_weights(class_weight: Any, labels: NDArray[Any], has_weight: NDArray[np.bool_]) -> Weights:
+    """Return the weight of each record's class."""
     found = np.zeros(len(labels))
     if class_weight == "balanced":
-        found[weighing] = compute_sample_weight(class_weight, labels[weighing])
+        found[has_weight] = compute_sample_weight(class_weight, labels[has_weight])
         return found
     try:
         found[:] = compute_sample_weight(class_weight, labels)
     except ValueError as error:  # a dict that names none of the classes
         raise SettingsError(f"class_weight: {error}") from error
-    if not found[weighing].any():
+    if not found[has_weight].any():
         raise SettingsError(f"class_weight gives every class the weight 0: {class_weight!r}")
     return found
 
 
-# ---- What a classifier is given to learn from: records, classes and weights, read once for trees and forests alike.
+# ---- Long tables given as plain ones are refused, since their rows are steps, not records.
+
+_FEWEST = 3  # records; fewer are distinguished by chance too easily
+_PAIRS = 10  # of successive rows, all in order of time: by chance, one table in a thousand
+_TIMES = {"time", "t", "date", "datetime", "timestamp", "step", "second", "seconds", "minute", "hour", "day", "frame"}
 
 
-class TrainingSet(NamedTuple):
-    """Records to learn from, and the class of each."""
+def refuse_long(X: Any, panel: Panel, labels: NDArray[Any]) -> None:
+    """Raise DataError if the rows of a plain table, the records of `panel`, look like steps of records.
 
-    panel: Panel
-    labels: ClassLabels
-
-    def part(self, members: NDArray[np.int64]) -> "TrainingSet":
-        """Some of the records."""
-        return TrainingSet(self.panel[members], self.labels[members])
-
-
-class TrainingData(NamedTuple):
-    """The records that weigh something, and what is known of all."""
-
-    training: TrainingSet
-    classes: NDArray[Any]
-    """Of all records, in order."""
-    weighing: NDArray[np.int64]
-    """The places of the training records among all that were given."""
-    records: int
-    """How many were given."""
-
-    def of_weighing(self, values: Any) -> Any:
-        """The values of the training records, out of one for each record given, such as groups."""
-        return values if values is None or len(self.weighing) == self.records else np.asarray(values)[self.weighing]
+    That is so if a column has the same value in several rows, all with one label, and another column rises in these
+    from row to row, and either begins anew where the first one changes or is called a time.
+    """
+    codes = np.unique(labels, return_inverse=True)[1]
+    for name, key in _keys(X, panel):
+        order = np.argsort(key, kind="stable")
+        fresh = np.concatenate(([True], key[order][1:] != key[order][:-1]))
+        records = int(fresh.sum())
+        few = records < max(_FEWEST, int(codes.max(initial=0)) + 2) or len(panel) - records < max(_PAIRS, records)
+        if few or (codes[order][1:] != codes[order][:-1])[~fresh[1:]].any():
+            continue
+        if name is None:
+            raise _error("the first level of its index", "the two levels of its index are id and time", records, panel)
+        time = next((other for other in panel.schema if other != name and _is_time(panel, other, order, fresh)), None)
+        if time is not None:
+            remedy = f"Panel.from_frame(table, id={name!r}, time={time!r})"
+            raise _error(f"column {name!r}", f"{time!r} rises from row to row of each: {remedy}", records, panel)
 
 
-def read_training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
-    """Records of weight 0 are left out, but their classes stay."""
-    panel = read_training(X)
-    labels = read_labels(y, panel, X)
-    if not isinstance(X, Panel):
-        refuse_long(X, panel, labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    singles = told_singles(np.bincount(codes).tolist())
-    if singles is not None:
-        warn(singles)
-    weights = record_weights(labels, sample_weight, class_weight)
-    records, weighing = len(panel), np.arange(len(panel))
-    if weights is not None and not weights.all():
-        weighing = np.flatnonzero(weights)
-        panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
-    coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
-    return TrainingData(TrainingSet(panel, coded), classes, weighing, records)
+def _error(key: str, evidence: str, records: int, panel: Panel) -> DataError:
+    return DataError(
+        f"this looks like a long table, with one row a step: {key} tells {counted(records, 'record')} apart in "
+        f"{counted(len(panel), 'row')}, the rows of each have one label, and {evidence}. Make a panel of it, with one "
+        "label for each record; or hand in Panel.from_table(table) if each row is a record by itself"
+    )
+
+
+def _keys(X: Any, panel: Panel) -> Iterator[tuple[str | None, NDArray[Any]]]:
+    """Yield the possible keys of records: names or integers, without gaps, and the first level of a two-level index."""
+    index: Any = getattr(X, "index", None)
+    if getattr(index, "nlevels", 1) == 2:
+        yield None, np.asarray(index.codes[0])
+    for name, column in panel.schema.items():
+        values = panel.stacked(name)
+        if column.type is ColumnType.REAL:
+            if (values[:100] == np.floor(values[:100])).all() and (values == np.floor(values)).all():
+                yield name, values
+        elif column.type is ColumnType.CATEGORICAL and (values >= 0).all():
+            yield name, values
+
+
+def _is_time(panel: Panel, name: str, order: NDArray[np.int64], fresh: NDArray[np.bool_]) -> bool:
+    """Return True if a column rises within all records, and falls back between most of them or is called a time."""
+    if panel.schema[name].type is not ColumnType.REAL:
+        return False
+    values = panel.stacked(name)[order]
+    rises = values[1:] > values[:-1]  # false where one is missing
+    between = fresh[1:]
+    return bool(rises[~between].all() and (name.lower() in _TIMES or rises[between].mean() <= 0.5))

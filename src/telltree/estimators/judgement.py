@@ -1,4 +1,4 @@
-"""Judgement: a model beside baselines, on records that none of them has learned from."""
+"""The judgement of a model beside baselines, on records that none of them has learned from."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,262 +8,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
 
 from telltree.errors import DataError, DataWarning, warn
-from telltree.estimators.folds import Fold, folds
+from telltree.estimators.baselines import (
+    COMMONEST,
+    FREE_TREE,
+    TREE,
+    commonest_class,
+    sizes_beside,
+    summary_trees,
+    trees_out_of_fold,
+)
+from telltree.estimators.cross_validation import Fold, stratified_folds
 from telltree.estimators.inputs import record_weights
 from telltree.estimators.scorecard import Scorecard, coded, side_by_side
-from telltree.panel import ColumnType, Panel, check_labels
+from telltree.panel import Panel, check_labels
 from telltree.panel.schema import listed
 from telltree.scale.dask import Cluster
 from telltree.text import counted
 from telltree.tree.class_target import ClassLabels, ClassTarget
-from telltree.tree.training import fingerprint
+from telltree.tree.training_facts import fingerprint
 
 if TYPE_CHECKING:
     from telltree.estimators.classifier import GrammarTreeClassifier
 
-
-# ---- Cross-validation: what a classifier predicts for records that it has not learnt from.
-
-
-def cross_validate(
-    classifier: Any,
-    panel: Panel,
-    y: Any,
-    folds: Sequence[Fold],
-    progress: Callable[[int, int], None] | None = None,
-    *,
-    client: Any = None,
-    max_memory: str | float | None = None,
-) -> NDArray[np.float64]:
-    """The probability of each class for each record, by a clone that learnt from the training records of its fold.
-
-    Records × classes, the classes in order; a class that the clone has not met has probability 0. `progress` is called
-    with the number of a fold, from 1, and how many there are, before each. Ctrl-C is a KeyboardInterrupt: half a tree
-    says nothing about a whole one. With a Dask `client` the folds are tasks for its workers, and `progress` is called
-    when one of them is done. `max_memory` is that of `fit`.
-    """
-    labels = check_labels(y, panel)
-    classes = np.unique(labels)
-    found = np.zeros((len(panel), len(classes)))
-    tell = progress or (lambda _number, _all: None)
-    limits = {} if max_memory is None else {"max_memory": max_memory}
-    tasks = [(classifier, fold, limits) for fold in folds]
-    for place, (known, chances) in _each_fold(tasks, (panel, labels), tell, client):
-        found[np.ix_(folds[place][1], np.searchsorted(classes, known))] = chances
-    return found
-
-
-class _FoldChances(NamedTuple):
-    """The classes that the model of a fold knows, and their probabilities for each record that was held out."""
-
-    classes: NDArray[Any]
-    chances: NDArray[np.float64]
-
-
-_Task = tuple[Any, Fold, dict[str, Any]]
-_Records = tuple[Panel, NDArray[Any]]
-
-
-def _each_fold(
-    tasks: Sequence[_Task], records: _Records, tell: Callable[[int, int], None], client: Any
-) -> Iterator[tuple[int, _FoldChances]]:
-    """The number of each fold, from 0, and what came of it, in the order in which they are done."""
-    if client is None:
-        for number, task in enumerate(tasks):
-            tell(number + 1, len(tasks))
-            yield number, _of_fold(task, records)
-        return
-    for done, found in enumerate(Cluster(client).finished(_of_fold, tasks, records), 1):
-        tell(done, len(tasks))
-        yield found
-
-
-def _of_fold(task: _Task, records: _Records) -> _FoldChances:
-    classifier, (train, test), limits = task
-    panel, labels = records
-    model = clone(classifier).fit(panel[train], labels[train], **limits)
-    if getattr(model, "interrupted_", False):
-        raise KeyboardInterrupt
-    return _FoldChances(model.classes_, model.predict_proba(panel[test]))
-
-
-# ---- Summaries: each record as one row of numbers, for classifiers without a notion of time.
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-LEVELS = 10
-"""How many levels of a categorical column are summarised: the most common in the training records."""
-_LARGEST = 3e38  # scikit-learn's trees convert to single precision, and refuse values that are infinite there
-
-
-@dataclass(frozen=True)
-class Summaries:
-    """Learned from training records, used on all.
-
-    Of a real column: least, greatest, mean, first and last value, standard deviation, median, lower and upper quartile,
-    slope of the straight line through the values by steps, mean absolute difference of consecutive values, and the
-    share of steps that miss it. Of a Boolean one: the shares of steps where it is true, and where it is missing. Of a
-    categorical one: the share of each of the ten levels that most training steps have, and of missing ones. Last, how
-    many steps the record has. An infinite value counts as missing; a summary is NaN if all values are missing, and a
-    slope or difference 0 where there is a single one.
-    """
-
-    levels: dict[str, tuple[int, ...]]
-    """The codes of the summarised levels, by categorical column."""
-
-    @classmethod
-    def learn(cls, train: Panel) -> "Summaries":
-        """Take the most common levels from these records."""
-        found = {}
-        for column in train.schema.of_type(ColumnType.CATEGORICAL):
-            steps = np.zeros(len(column.levels), np.int64)
-            for part in train.parts():
-                codes = part.stacked(column.name)
-                steps += np.bincount(codes[codes >= 0], minlength=len(column.levels))
-            commonest = np.argsort(-steps, kind="stable")[:LEVELS]
-            found[column.name] = tuple(int(code) for code in commonest if steps[code])
-        return cls(found)
-
-    def __call__(self, panel: Panel) -> Floats:
-        """Records × summaries, one column of the panel after another, then the number of steps."""
-        return np.concatenate([self._of_part(part) for part in panel.parts()])
-
-    def _of_part(self, panel: Panel) -> Floats:
-        columns = [*self._columns(panel), panel.lengths.astype(np.float64)]
-        return np.clip(np.column_stack(columns), -_LARGEST, _LARGEST)
-
-    def _columns(self, panel: Panel) -> Iterator[Floats]:
-        starts = np.cumsum(panel.lengths) - panel.lengths
-        for name, column in panel.schema.items():
-            values = panel.stacked(name)
-            if column.type is ColumnType.REAL:
-                yield from _of_numbers(values, starts, panel.lengths)
-                continue
-            known = values >= 0
-            counted = np.maximum(np.add.reduceat(known.astype(np.int64), starts), 1)
-            for code in (1,) if column.type is ColumnType.BOOLEAN else self.levels[name]:
-                yield np.add.reduceat((values == code).astype(np.int64), starts) / counted
-            yield np.add.reduceat((~known).astype(np.int64), starts) / panel.lengths
-
-
-def _of_numbers(values: NDArray[np.float64], starts: Ints, lengths: Ints) -> Iterator[Floats]:
-    known = np.isfinite(values)
-    number = np.add.reduceat(known.astype(np.int64), starts)
-    places = np.arange(len(values))
-    first = np.minimum.reduceat(np.where(known, places, len(values)), starts)
-    last = np.maximum.reduceat(np.where(known, places, -1), starts)
-    none = number == 0
-
-    def per_record(found: Floats) -> Floats:
-        return np.where(none, np.nan, found)
-
-    with np.errstate(over="ignore", invalid="ignore"):  # for values near the largest float
-        mean = np.add.reduceat(np.where(known, values, 0.0), starts) / np.maximum(number, 1)
-        squares = np.where(known, (values - np.repeat(mean, lengths)) ** 2, 0.0)
-        deviation = np.sqrt(np.add.reduceat(squares, starts) / np.maximum(number, 1))
-        yield per_record(np.minimum.reduceat(np.where(known, values, np.inf), starts))
-        yield per_record(np.maximum.reduceat(np.where(known, values, -np.inf), starts))
-        yield per_record(mean)
-        yield per_record(values[np.where(none, 0, first)])
-        yield per_record(values[np.where(none, 0, last)])
-        yield per_record(deviation)
-        yield from map(per_record, _quantiles(values, known, starts, lengths, number))
-        yield per_record(_slope(values, known, starts, lengths, mean))
-        yield per_record(_difference(values, known, lengths))
-        yield 1 - number / lengths
-
-
-def _quantiles(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints, number: Ints) -> Iterator[Floats]:
-    """The median and both quartiles of the known values of each record, between two values in proportion."""
-    records = np.repeat(np.arange(len(lengths)), lengths)
-    ordered = values[np.lexsort((np.where(known, values, np.inf), records))]  # what is not known comes last
-    for share in (0.5, 0.25, 0.75):
-        place = share * np.maximum(number - 1, 0)
-        below = np.floor(place).astype(np.int64)
-        above = np.minimum(below + 1, np.maximum(number - 1, 0))
-        low, high = ordered[starts + below], ordered[starts + above]
-        yield low + (place - below) * (high - low)
-
-
-def _slope(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints, mean: Floats) -> Floats:
-    """The slope of the least-squares line through the known values, per step; 0 for a single value."""
-    steps = np.arange(len(values)) - np.repeat(starts, lengths)
-    centre = np.add.reduceat(np.where(known, steps, 0), starts) / np.maximum(
-        np.add.reduceat(known, starts, dtype=int), 1
-    )
-    away = np.where(known, steps - np.repeat(centre, lengths), 0.0)
-    together = np.add.reduceat(away * np.where(known, values - np.repeat(mean, lengths), 0.0), starts)
-    spread = np.add.reduceat(away**2, starts)
-    return np.where(spread > 0, together / np.where(spread > 0, spread, 1), 0.0)
-
-
-def _difference(values: Floats, known: NDArray[np.bool_], lengths: Ints) -> Floats:
-    """The mean absolute difference of known values that follow each other in a record; 0 of a single one."""
-    records = np.repeat(np.arange(len(lengths)), lengths)[known]
-    same = records[1:] == records[:-1]
-    size = np.abs(np.diff(values[known]))[same]
-    times = np.bincount(records[1:][same], minlength=len(lengths))
-    return np.bincount(records[1:][same], size, minlength=len(lengths)) / np.maximum(times, 1)
-
-
-# ---- Baselines to compare a model with, on the same records.
-
-Sizes = Mapping[str, int | None]
-"""The most leaves that decision trees may have, None for any number, by their names in tables."""
-
-COMMONEST, TREE, FREE_TREE = "commonest class", "decision tree", "unlimited tree"
-"""The baselines by their names in tables."""
-
-
-def sizes_beside(leaves: int) -> Sizes:
-    """The decision trees to compare a tree of so many leaves with: one as large, at least of two leaves, and any."""
-    return {TREE: max(2, leaves), FREE_TREE: None}
-
-
-def commonest_class(train: Panel, codes: Ints, classes: int, test: Panel) -> Floats:
-    """Predict the class frequencies of the training records, so the most common class: records × classes."""
-    return np.tile(np.bincount(codes, minlength=classes) / len(codes), (len(test), 1))
-
-
-def summary_trees(
-    train: Panel, codes: Ints, classes: int, test: Panel, sizes: Sizes, *, weights: Floats | None = None
-) -> dict[str, Floats]:
-    """The probability of each class for the records of `test`, by each of scikit-learn's trees on summaries of records.
-
-    They are DecisionTreeClassifier(max_leaf_nodes=size, random_state=0), and learn from the records of `train`, whose
-    classes are `codes`, numbers below `classes`. Columns that only one of the panels has are left out.
-    """
-    both = [name for name in train.schema if name in test.schema]
-    train = train.select(both)
-    summaries = Summaries.learn(train)
-    known, asked = summaries(train), summaries(test.aligned(train.schema))
-    found = {}
-    for name, size in sizes.items():
-        tree = DecisionTreeClassifier(max_leaf_nodes=size, random_state=0).fit(known, codes, weights)
-        found[name] = np.zeros((len(test), classes))
-        found[name][:, tree.classes_] = tree.predict_proba(asked)
-    return found
-
-
-def trees_out_of_fold(
-    panel: Panel, codes: Ints, classes: int, folds: Sequence[Fold], sizes: Sizes, *, weights: Floats | None = None
-) -> dict[str, Floats]:
-    """The predictions of `summary_trees` for each record, learned in the fold that holds the record out."""
-    found = {name: np.zeros((len(panel), classes)) for name in sizes}
-    for train, test in folds:
-        own = None if weights is None else weights[train]
-        for name, chances in summary_trees(
-            panel[train], codes[train], classes, panel[test], sizes, weights=own
-        ).items():
-            found[name][test] = chances
-    return found
-
-
-# ---- Judgement: a model beside baselines, on records that none of them has learnt from.
 
 MODEL = "telltree"
 
@@ -273,9 +41,8 @@ class Judgement:
     """The scores of a model, and of baselines on the same records; `print` it, or take `as_dict()` for JSON.
 
     cards: a Scorecard for each, by name, the model's first. folds: the number of folds in cross-validation; None for a
-    test set. seen: whether these are the very records that the model learnt from, and the scores flatter it. leaves:
-    how many the model has, or the largest tree of a forest, and at most the decision tree beside it, which has two at
-    least.
+    test set. seen: True if the model learned from these very records, which flatters it. leaves: the number of leaves
+    of the model, or of the largest tree of a forest; the decision tree beside it has at most as many, and two at least.
     """
 
     cards: Mapping[str, Scorecard]
@@ -289,7 +56,7 @@ class Judgement:
         return self.cards[MODEL]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it in types that JSON has."""
+        """Return everything in types that JSON has."""
         models = {name: card.as_dict() for name, card in self.cards.items()}
         return {"records": self.card.records, "folds": self.folds, "seen_in_training": self.seen, "models": models}
 
@@ -299,14 +66,14 @@ class Judgement:
             head = f"cross-validated on {records}, in {self.folds} folds:"
         else:
             head = f"on {records}" + (" that it learnt from, which flatters it:" if self.seen else ":")
-        told = [head, side_by_side(self.cards), self.card.note]
+        lines = [head, side_by_side(self.cards), self.card.note]
         if TREE in self.cards and self.leaves is not None:
             size = counted(sizes_beside(self.leaves)[TREE] or 0, "leaf", "leaves")
-            told.append(
+            lines.append(
                 f"{TREE}: scikit-learn's, of at most {size} ({MODEL}'s has {self.leaves}), on the mean, spread, "
                 f"extremes, quartiles, slope and so on of each column; {FREE_TREE}: the same without a limit"
             )
-        return "\n".join([*told, "", self.card.mistakes()])
+        return "\n".join([*lines, "", self.card.mistakes()])
 
 
 def judge_by_folds(
@@ -321,56 +88,55 @@ def judge_by_folds(
     client: Any = None,
     max_memory: str | float | None = None,
 ) -> Judgement:
-    """Cross-validate a fitted model on the records it learnt from, and the baselines in the same folds.
+    """Cross-validate a fitted model on the records it learned from, and the baselines in the same folds.
 
     Clones are fitted like the model. If the model has its own cross-validation, `validation_`, with the same `groups`,
-    that is used. See `folds` for what `number`, `groups` and `seed` do, and `cross_validate` for the rest.
+    that is used. `number`, `groups` and `seed` are those of `stratified_folds`, the rest those of `cross_validate`.
     """
     labels = check_labels(y, panel)
     classes, codes = np.unique(labels, return_inverse=True)
-    chances, chosen = _own_validation(model, panel, groups)
-    if chances is None:
-        chosen = folds(codes, groups, number, seed)
+    own, chosen = _own_validation(model, panel, groups)
+    if own is None:
+        chosen = stratified_folds(codes, groups, number, seed)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-            chances = cross_validate(model, panel, labels, chosen, progress, client=client, max_memory=max_memory)
+            warnings.simplefilter("ignore", DataWarning)  # they were given about all records
+            own = cross_validate(model, panel, labels, chosen, progress, client=client, max_memory=max_memory)
     weights = record_weights(labels, None, model.class_weight)
-    # of all records: class shares learnt in a fold are biased away from its held-out records, and would rank below
-    # chance
+    # of all records: class shares of a fold are biased away from its held-out records, and would rank below chance
     prior = commonest_class(panel, codes, len(classes), panel)
     leaves = _leaves(model)
     trees = trees_out_of_fold(panel, codes, len(classes), chosen, sizes_beside(leaves), weights=weights)
-    told = {MODEL: chances, COMMONEST: prior, **trees}
-    cards = {name: Scorecard.of(labels, shares, classes.tolist()) for name, shares in told.items()}
+    probabilities = {MODEL: own, COMMONEST: prior, **trees}
+    cards = {name: Scorecard.of(labels, shares, classes.tolist()) for name, shares in probabilities.items()}
     return Judgement(cards, len(chosen), leaves=leaves)
 
 
 def _leaves(model: Any) -> int:
-    """The number of leaves of a fitted tree, or of the largest tree of a forest."""
+    """Return the number of leaves of a fitted tree, or of the largest tree of a forest."""
     trees = getattr(model, "trees_", None)
     return max(len(tree.leaves) for tree in trees) if trees else len(model._fitted().leaves)
 
 
 def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[Panel, Any] | None = None) -> Judgement:
-    """Try a fitted model on other records, beside the most common class of training.
+    """Judge a fitted model on other records, beside the commonest class of training.
 
-    With `train`, the panel and labels that the model learnt from, decision trees on summaries learn from them too.
+    With `train`, the panel and labels that the model learned from, decision trees on summaries learn from them too.
     """
     labels = check_labels(y, panel)
     known = model.classes_.tolist()
     codes, every = coded(labels, known)
     _check_known(codes, known, every)
-    told = {MODEL: model.predict_proba(panel), COMMONEST: _prior(model, panel)}
+    probabilities = {MODEL: model.predict_proba(panel), COMMONEST: _prior(model, panel)}
     if train is not None:
-        told |= _summary_trees(model, *train, panel)
-    cards = {name: Scorecard.of(labels, shares, known) for name, shares in told.items()}
+        probabilities |= _summary_trees(model, *train, panel)
+    cards = {name: Scorecard.of(labels, shares, known) for name, shares in probabilities.items()}
     own = model.training_
     seen = set(own.schema) <= set(panel.schema) and own.fingerprint == _print_of(model, panel, codes)
     return Judgement(cards, seen=seen, leaves=_leaves(model))
 
 
 def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.float64] | None, Sequence[Fold]]:
-    """The model's own cross-validation and its folds, if it was made of these records, by these groups."""
+    """Return the model's own cross-validation and its folds, if records and groups are the same."""
     own = getattr(model, "validation_", None)
     if own is None or len(own.probabilities) != len(panel):
         return None, ()
@@ -379,7 +145,7 @@ def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.f
 
 
 def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any]) -> None:
-    """Labels that the model does not know count as mistakes; if it knows none of them, they must be something else."""
+    """Raise DataError if the model knows none of the labels; warn if it does not know some, which count as mistakes."""
     strange = codes >= len(known)
     if not strange.any():
         return
@@ -391,7 +157,7 @@ def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any
 
 
 def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
-    """The probabilities of the commonest-class baseline, which a model knows from the records in its leaves."""
+    """Return the probabilities of the commonest-class baseline, from the training records in the model's leaves."""
     counts = model.class_counts_
     trained = np.repeat(np.arange(len(counts)), counts)
     return commonest_class(panel, trained, len(counts), panel)
@@ -414,3 +180,68 @@ def _print_of(model: "GrammarTreeClassifier", panel: Panel, codes: NDArray[np.in
     own = model.training_.schema
     same = all(panel.schema[name].type is column.type for name, column in own.items())
     return fingerprint(panel.select(own), ClassLabels(codes, ClassTarget.of(model.classes_))) if same else ""
+
+
+# ---- Cross-validation: predictions for records that a classifier has not learned from.
+
+
+def cross_validate(
+    classifier: Any,
+    panel: Panel,
+    y: Any,
+    folds: Sequence[Fold],
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    client: Any = None,
+    max_memory: str | float | None = None,
+) -> NDArray[np.float64]:
+    """Return the probability of each class for each record, by a clone that learned without the record.
+
+    Records × classes, the classes in order; a class that the clone has not seen has probability 0. `progress` is called
+    with the number of a fold, from 1, and the number of folds, before each. Ctrl-C is a KeyboardInterrupt: half a tree
+    says nothing about a whole one. With a Dask `client` the folds are tasks for its workers, and `progress` is called
+    when one of them is done. `max_memory` is that of `fit`.
+    """
+    labels = check_labels(y, panel)
+    classes = np.unique(labels)
+    found = np.zeros((len(panel), len(classes)))
+    report = progress or (lambda _number, _all: None)
+    limits = {} if max_memory is None else {"max_memory": max_memory}
+    tasks = [(classifier, fold, limits) for fold in folds]
+    for place, (known, predicted) in _each_fold(tasks, (panel, labels), report, client):
+        found[np.ix_(folds[place][1], np.searchsorted(classes, known))] = predicted
+    return found
+
+
+class _FoldPredictions(NamedTuple):
+    """The classes that the model of a fold knows, and their probabilities for each record that was held out."""
+
+    classes: NDArray[Any]
+    probabilities: NDArray[np.float64]
+
+
+_Task = tuple[Any, Fold, dict[str, Any]]
+_Records = tuple[Panel, NDArray[Any]]
+
+
+def _each_fold(
+    tasks: Sequence[_Task], records: _Records, report: Callable[[int, int], None], client: Any
+) -> Iterator[tuple[int, _FoldPredictions]]:
+    """Yield the number of each fold, from 0, and its predictions, in the order in which they are done."""
+    if client is None:
+        for number, task in enumerate(tasks):
+            report(number + 1, len(tasks))
+            yield number, _of_fold(task, records)
+        return
+    for done, found in enumerate(Cluster(client).finished(_of_fold, tasks, records), 1):
+        report(done, len(tasks))
+        yield found
+
+
+def _of_fold(task: _Task, records: _Records) -> _FoldPredictions:
+    classifier, (train, test), limits = task
+    panel, labels = records
+    model = clone(classifier).fit(panel[train], labels[train], **limits)
+    if getattr(model, "interrupted_", False):
+        raise KeyboardInterrupt
+    return _FoldPredictions(model.classes_, model.predict_proba(panel[test]))

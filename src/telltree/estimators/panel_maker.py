@@ -9,9 +9,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.errors import DataError, SettingsError
-from telltree.estimators.inputs import remember
+from telltree.estimators.inputs import accept_any_values, remember
 from telltree.panel import Panel
-from telltree.panel.arrays import CUBE_LAYOUTS, LIST_LAYOUTS, is_frame
+from telltree.panel.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
+from telltree.panel.frames import is_frame
 from telltree.panel.panel import Overrides, Repeated
 from telltree.text import counted
 
@@ -24,9 +25,9 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
     Parameters
     ----------
-    layout: how arrays lie. Three-dimensional: "records, steps, columns" or "records, columns, steps"; lists of
+    layout: the axes of arrays. Three-dimensional: "records, steps, columns" or "records, columns, steps"; lists of
         two-dimensional ones: "steps, columns" or "columns, steps". It is never guessed.
-    id: the column of a long table that tells records apart.
+    id: the column of a long table that identifies records.
     time: the column of a long table, or of each frame of a list, to sort by.
     columns: names of an array's columns (x1, x2 … if not given), or which columns of frames to use.
     static: columns of frames that have one value per record.
@@ -69,10 +70,8 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         self.day_first = day_first
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags = accept_any_values(super().__sklearn_tags__())
         tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
         return tags
 
     def fit(self, X: Any, y: Any = None) -> "PanelMaker":
@@ -102,7 +101,7 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         return self
 
     def _read(self, X: Any, day_first: bool | None = None) -> Panel:
-        """Make a panel; `day_first`: what the rows told when `fit` read others."""
+        """Make a panel; `day_first` is how `fit` read dates."""
         if isinstance(X, Panel):
             return X
         if is_frame(X):

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from telltree.checks import is_number, is_whole
 from telltree.errors import SettingsError
@@ -13,22 +14,30 @@ from telltree.grammar import Grammar
 from telltree.logic import UserFunction
 from telltree.panel.schema import listed
 from telltree.search import Search
-from telltree.tree.growth import DEEPEST_OPTIMAL, MOST_TREES, Growth, LookAhead, Optimal
+from telltree.tree.settings import DEEPEST_OPTIMAL, MOST_TREES, Growth, LookAhead, Optimal
 
-# ---- Settings of an estimator's parts, by names such as `search__evaluations`, as scikit-learn writes them.
+# ---- Settings of an estimator's parts, by names as in scikit-learn, such as `search__evaluations`.
 
 _BETWEEN = "__"
+_WITHOUT_EFFECT = ("n_jobs", "callback")
+"""Parameters that describe how this machine works, and do not affect results."""
+
+
+def effective_parameters(classifier: BaseEstimator) -> dict[str, Any]:
+    """Return the parameters that affect results, which a model file keeps."""
+    given = classifier.get_params(deep=False)
+    return {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
 
 
 def settings_of(name: str, part: object) -> dict[str, Any]:
-    """The settings of a part, by name, if it is a dataclass; a function, for example, has none."""
+    """Return the settings of a part, by name, if it is a dataclass; a function, for example, has none."""
     if not _has_settings(part):
         return {}
     return {f"{name}{_BETWEEN}{field.name}": getattr(part, field.name) for field in fields(part)}  # type: ignore[arg-type]
 
 
 def split_settings(given: Mapping[str, Any], parts: Mapping[str, object]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of the estimator itself, and those of each of its parts."""
+    """Return the settings of the estimator itself, and those of each of its parts."""
     own: dict[str, Any] = {}
     theirs: dict[str, dict[str, Any]] = {}
     for key, value in given.items():
@@ -41,7 +50,7 @@ def split_settings(given: Mapping[str, Any], parts: Mapping[str, object]) -> tup
 
 
 def with_settings(name: str, part: Any, changes: Mapping[str, Any]) -> Any:
-    """A copy of the part with other settings; SettingsError if it has no such setting."""
+    """Return a copy of the part with other settings; SettingsError if it has no such setting."""
     known = [field.name for field in fields(part)] if _has_settings(part) else []
     for setting in changes:
         if setting not in known:
@@ -103,7 +112,7 @@ def check_tree_of_forest(given: Mapping[str, Any]) -> None:
 
 
 def check_min_recall(min_recall: Mapping[Any, float] | None, classes: NDArray[Any]) -> None:
-    """Raise SettingsError if a least recall is given for a class that no record has."""
+    """Raise SettingsError if a minimum recall is given for a class that no record has."""
     known = classes.tolist()
     for label in min_recall or {}:
         if label not in known:

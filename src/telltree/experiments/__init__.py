@@ -1,7 +1,7 @@
-"""The paper's tables: trials, baselines, metrics."""
+"""The experiments of the paper: studies, models, trials, tables and figures."""
 
+from telltree.experiments.figures import NmacCategories, categorize_nmacs
 from telltree.experiments.leakage import Shortcut, shortcuts
-from telltree.experiments.pictures import Stories, tell_stories
 from telltree.experiments.results import Experiment, ModelResult
 from telltree.experiments.run import RunProgress, run_experiment
 from telltree.experiments.studies import (
@@ -16,16 +16,16 @@ from telltree.experiments.studies import (
 __all__ = [
     "Experiment",
     "ModelResult",
+    "NmacCategories",
     "RunProgress",
     "Shortcut",
-    "Stories",
     "Study",
     "acasx_grammar",
     "acasx_study",
     "auslan_study",
+    "categorize_nmacs",
     "encounter_grammar",
     "encounter_study",
     "run_experiment",
     "shortcuts",
-    "tell_stories",
 ]

@@ -1,4 +1,4 @@
-"""The models an experiment compares: telltree with each search, and the paper's baselines from scikit-learn."""
+"""The models of an experiment: telltree with each search, and the paper's baselines from scikit-learn."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,19 +17,18 @@ from telltree.panel import ColumnType, Panel
 from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Search
 from telltree.tree import Criterion, GiniSize, Greedy
 
-# ---- Records as rows of numbers, the way the paper prepares them for classifiers that know nothing of time.
+# ---- Records as rows of numbers, as the paper prepares them for classifiers without a notion of time.
 
 Floats = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
 class Flattening:
-    """Learned from training records, used on all.
+    """The paper's conversion of records to rows of numbers, with scales learned from training records.
 
     Real attributes are z-scored with the mean and the standard deviation of all training steps, Booleans become ±1. The
-    paper does not say how to encode categories; here they are one-hot: a column of 1 and 0 for each. A missing or
-    infinite value is 0, the mean. Records are padded with zeros to `steps` steps, and their time slices put one after
-    another.
+    paper does not specify the encoding of categories; here they are one-hot. A missing or infinite value becomes 0, the
+    mean. Records are padded with zeros to `steps` steps, and their time slices concatenated.
     """
 
     steps: int
@@ -38,7 +37,7 @@ class Flattening:
 
     @classmethod
     def learn(cls, train: Panel, steps: int) -> "Flattening":
-        """Take means and standard deviations from these records."""
+        """Compute means and standard deviations of these records."""
         scales = {}
         for column in train.schema.of_type(ColumnType.REAL):
             values = train.stacked(column.name)
@@ -48,8 +47,8 @@ class Flattening:
         return cls(steps, scales)
 
     def __call__(self, panel: Panel, dtype: type[np.floating[Any]] = np.float64) -> Floats:
-        """Records × (steps · width): all columns of the first step, then all of the second, and so on."""
-        width = sum(1 for _ in _names(panel))
+        """Return records × (steps · width): all columns of the first step, then all of the second, and so on."""
+        width = sum(1 if c.type is not ColumnType.CATEGORICAL else len(c.levels) for c in panel.schema.values())
         flat = np.zeros((len(panel) * self.steps, width), dtype)
         starts = np.cumsum(panel.lengths) - panel.lengths
         within = np.arange(panel.steps) - np.repeat(starts, panel.lengths)
@@ -59,7 +58,7 @@ class Flattening:
         return flat.reshape(len(panel), self.steps * width)
 
     def _numbers(self, panel: Panel) -> Iterator[NDArray[Any]]:
-        """The columns of a step, each for all steps of all records."""
+        """Yield the columns of a step, each for all steps of all records."""
         for name, column in panel.schema.items():
             values = panel.stacked(name)
             if column.type is ColumnType.REAL:
@@ -71,17 +70,11 @@ class Flattening:
                 yield from (values == code for code in range(len(column.levels)))
 
 
-def _names(panel: Panel) -> Iterator[str]:
-    for name, column in panel.schema.items():
-        yield from [name] if column.type is not ColumnType.CATEGORICAL else column.levels
-
-
-# ---- The models an experiment compares: telltree with each search, and the paper's baselines from scikit-learn.
+# ---- The models.
 
 BASELINES: Mapping[str, str] = {"tree": "decision tree", "forest": "random forest", "bayes": "naive Bayes"}
 
-
-_INDIFFERENT = {"grammar", "random_state", "n_jobs", "callback"}
+_NOT_SETTINGS = {"grammar", "random_state", "n_jobs", "callback"}
 """Parameters of GrammarTreeClassifier that do not affect what it learns, or are reported elsewhere."""
 
 
@@ -94,13 +87,13 @@ class Prediction(NamedTuple):
 
 
 class ComparedModel(Protocol):
-    """Learns from some records of a study and predicts the class of others."""
+    """A model that learns from some records of a study and predicts the class of others."""
 
     @property
     def title(self) -> str: ...
 
     def settings(self, study: Study) -> str:
-        """Everything that affects what it learns, besides the records and the seed."""
+        """Return everything that affects what it learns, besides the records and the seed."""
         ...
 
     def predict(self, study: Study, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Prediction:
@@ -110,22 +103,22 @@ class ComparedModel(Protocol):
 
 @dataclass(frozen=True)
 class Telltree:
-    """GrammarTreeClassifier with one search, and its own criterion or the study's; formulas stay as they are found."""
+    """GrammarTreeClassifier with one search, and its own criterion or the study's; it does not rewrite formulas."""
 
     title: str
     search: Search
     criterion: Criterion | None = None
     note: str = ""
-    """What a reader of the table should know of it."""
+    """A note for readers of the table."""
 
     def settings(self, study: Study) -> str:
-        """All parameters of the estimator that affect what is learned, including defaults, and the grammar's name."""
+        """Return all parameters of the estimator that affect what it learns, with defaults, and the grammar's name."""
         given = self.estimator(study, None, 0).get_params(deep=False)
-        said = ", ".join(f"{name}={given[name]!r}" for name in sorted(given.keys() - _INDIFFERENT))
-        return f"GrammarTreeClassifier({said}), {study.grammar_name}"
+        settings = ", ".join(f"{name}={given[name]!r}" for name in sorted(given.keys() - _NOT_SETTINGS))
+        return f"GrammarTreeClassifier({settings}), {study.grammar_name}"
 
     def predict(self, study: Study, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Prediction:
-        """Learn a tree. KeyboardInterrupt if Ctrl-C cut it short: half a tree says nothing about the method."""
+        """Learn a tree and predict; KeyboardInterrupt if Ctrl-C ended learning early, as half a tree is no result."""
         began = time.perf_counter()
         model = self.learn(study, train, seed)
         seconds = time.perf_counter() - began
@@ -134,12 +127,12 @@ class Telltree:
         return Prediction(model.predict(study.panel[test]), seconds, model.tree_.terminals)
 
     def learn(self, study: Study, train: NDArray[np.int64], seed: int) -> GrammarTreeClassifier:
-        """The tree for the records at these positions."""
+        """Learn a tree from the records at these positions."""
         model = self.estimator(study, study.grammar_for(study.panel[train]), seed)
         return model.fit(study.panel[train], study.y[train])
 
     def estimator(self, study: Study, grammar: Grammar | None, seed: int) -> GrammarTreeClassifier:
-        """The estimator for a study and the grammar of its training records."""
+        """Return the estimator for a study and the grammar of its training records."""
         return GrammarTreeClassifier(
             grammar,
             self.search,
@@ -159,11 +152,11 @@ class Baseline:
 
     @property
     def title(self) -> str:
-        """Its name in tables."""
+        """The name in tables."""
         return BASELINES[self.key]
 
     def settings(self, study: Study) -> str:
-        """The estimator and scikit-learn's version, which may change its results."""
+        """Return the estimator and scikit-learn's version, which may change its results."""
         import sklearn
 
         return f"{self._estimator(study, 0)!r}, scikit-learn {sklearn.__version__}"
@@ -196,7 +189,7 @@ SEARCHES: Mapping[str, Telltree] = {
     "ge": Telltree("telltree, GE", GrammaticalEvolution()),
     "gp": Telltree("telltree, GP", GeneticProgramming()),
 }
-"""The searches with their defaults."""
+"""The searches with their default settings."""
 _THOROUGH = GeneticProgramming(evaluations=300_000, population=6_000, tournament=10)
 ACASX_SEARCHES: Mapping[str, Telltree] = {
     "mc": Telltree("telltree, MC", MonteCarlo(evaluations=100_000)),
@@ -208,15 +201,15 @@ ACASX_SEARCHES: Mapping[str, Telltree] = {
 }
 """The searches for the paper's encounters. Smaller budgets miss the best formulas for the root, which matters most."""
 
-
 _AUTHORS = replace(GiniSize.paper(), gini="weighted")
-"""What the authors' code minimises."""
+"""The criterion of the authors' code."""
 
 
 def searches_of(experiment: str, *, paper_budgets: bool = False, to_the_letter: bool = False) -> Mapping[str, Telltree]:
-    """The searches that an experiment compares, or those with the settings and the criterion of the paper's authors.
+    """Return the searches that an experiment compares by default.
 
-    `to_the_letter`: those of the authors, with the criterion as the paper defines it.
+    `paper_budgets`: with the settings and the criterion of the paper's authors. `to_the_letter`: with their settings,
+    and the criterion as the paper defines it.
     """
     if not (paper_budgets or to_the_letter):
         return ACASX_SEARCHES if experiment == "acasx" else SEARCHES
@@ -231,7 +224,7 @@ def searches_of(experiment: str, *, paper_budgets: bool = False, to_the_letter: 
 
 
 def further_searches(*, paper_budgets: bool = False, to_the_letter: bool = False) -> Mapping[str, Telltree]:
-    """The searches that the paper does not compare, which an experiment runs if they are named."""
+    """Return the searches that the paper does not compare; an experiment runs them only by name."""
     authors = paper_budgets or to_the_letter
     criterion = GiniSize.paper() if to_the_letter else _AUTHORS if authors else None
     return {
@@ -246,12 +239,14 @@ def choose_models(
     baselines: Iterable[str],
     known: Mapping[str, Telltree] = SEARCHES,
 ) -> dict[str, ComparedModel]:
-    """The models of these names, in order. A mapping gives searches with settings of one's own, by name.
+    """Return the models of these names, in order; `known` are the searches that have names.
 
-    `known` are the searches that have names.
+    A mapping gives searches with other settings, under names of their own.
     """
     if isinstance(searches, Mapping):
-        chosen: dict[str, ComparedModel] = {name: Telltree(f"telltree, {name}", own) for name, own in searches.items()}
+        chosen: dict[str, ComparedModel] = {
+            name: Telltree(f"telltree, {name}", search) for name, search in searches.items()
+        }
     else:
         chosen = {name: known[name] for name in _known(searches, known, "search")}
     chosen |= {name: Baseline(name) for name in _known(baselines, BASELINES, "baseline")}
@@ -260,16 +255,16 @@ def choose_models(
     return chosen
 
 
-def _known(names: Iterable[str], table: Mapping[str, Any], what: str) -> list[str]:
+def _known(names: Iterable[str], table: Mapping[str, Any], kind: str) -> list[str]:
     listed = [names] if isinstance(names, str) else list(names)
     for name in listed:
         if name not in table:
-            raise SettingsError(f"there is no {what} called {name!r}; there are {', '.join(table)}")
+            raise SettingsError(f"there is no {kind} called {name!r}; there are {', '.join(table)}")
     return list(dict.fromkeys(listed))
 
 
 def compile_all(searches: tuple[Search, ...]) -> None:
-    """Compile everything, or load it from the cache, so that no trial's time includes it."""
+    """Compile all kernels, or load them from the cache, so that the time of no trial includes that."""
     columns = {"x": {"type": "real"}, "b": {"type": "Boolean"}, "c": {"type": "categorical"}}
     record = np.array([[0.5, True, "u"], [1.5, False, "v"], [2.5, True, "u"]], dtype=object)
     panel = Panel.from_arrays([record[:2], record[1:], record, record[::2]], columns=list(columns), schema=columns)

@@ -1,4 +1,4 @@
-"""What an experiment found, as a table for people and as JSON for machines."""
+"""Results of an experiment, as a table for people and as JSON for machines."""
 
 import json
 import textwrap
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from telltree.experiments.studies import SOURCE, Figures
+from telltree.experiments.studies import SOURCE, PaperScores
 from telltree.experiments.trial import Run, TrialSummary
 from telltree.text import counted
 
@@ -25,7 +25,7 @@ _WIDTH = 120
 
 
 def experiment_text(experiment: "Experiment") -> str:
-    """The table with a line above it that says what was done, and notes below."""
+    """Return the table, with a heading and notes."""
     models = list(experiment.models.values())
     lines = [["", *(model.title for model in models)]]
     for metric, name, decimals in _ROWS:
@@ -66,24 +66,24 @@ def _notes(experiment: "Experiment") -> list[str]:
     return [line for note in notes for line in textwrap.wrap(f"- {note}", _WIDTH, subsequent_indent="  ")]
 
 
-# ---- What an experiment found, as a table for people and as JSON for machines.
+# ---- Results.
 
 METRICS = ("accuracy", "f1", "precision", "recall", "terminals", "seconds")
 
 
 @dataclass(frozen=True)
 class ModelResult:
-    """One model of an experiment: its runs in order of trials, and the paper's figures for it."""
+    """One model of an experiment: its runs in order of trials, and the paper's scores for it."""
 
     name: str
     title: str
     settings: str
     runs: tuple[Run, ...]
-    paper: Figures | None
+    paper: PaperScores | None
 
     @cached_property
     def summaries(self) -> dict[str, TrialSummary]:
-        """Mean and standard error of each metric that the model has, over its runs."""
+        """The mean and standard error over the runs of each metric that the model has."""
         found = {}
         for metric in METRICS:
             values = [value for run in self.runs if (value := getattr(run, metric)) is not None]
@@ -94,11 +94,7 @@ class ModelResult:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The models side by side. `print` shows the table; `to_json` is for machines.
-
-    grammar: its text, or None for the generic one. interrupted: Ctrl-C ended it early; the models have the runs that
-    were finished until then.
-    """
+    """An experiment with the results of its models. `print` shows the table; `to_json` is for machines."""
 
     name: str
     title: str
@@ -108,11 +104,13 @@ class Experiment:
     seed: int
     models: Mapping[str, ModelResult]
     grammar: str | None = None
+    """The text of the grammar; None for the generic one."""
     notes: tuple[str, ...] = ()
     interrupted: bool = False
+    """True if Ctrl-C ended it early; the models then have the runs that were finished before."""
 
     def to_json(self) -> str:
-        """All figures, run by run and summarised. Apart from times, the same settings give the same text."""
+        """Return all figures, run by run and summarised; apart from times, the same settings give the same text."""
         models = [
             {
                 "name": model.name,
@@ -127,7 +125,7 @@ class Experiment:
             }
             for model in self.models.values()
         ]
-        whole = {
+        document = {
             "experiment": self.name,
             "title": self.title,
             "records": self.records,
@@ -140,7 +138,7 @@ class Experiment:
             "paper": SOURCE,
             "models": models,
         }
-        return json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def __str__(self) -> str:
         return experiment_text(self)

@@ -1,4 +1,4 @@
-"""Run an experiment: plan its runs, skip those that are done, do the others in parallel, and summarise."""
+"""Running an experiment: plan its runs, skip finished ones, do the others in parallel, and summarise."""
 
 import json
 import math
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from telltree.checks import is_whole, require_whole
+from telltree.defaults import SIMULATED_ENCOUNTERS, TRIALS
 from telltree.errors import DataError, SettingsError
 from telltree.experiments.models import (
     ComparedModel,
@@ -31,14 +32,14 @@ from telltree.search import Search
 
 # ---- Finished runs in a file, one line of JSON each, so that an interrupted experiment can be resumed.
 
-_BEGINNING = b'{"key": "'  # of every line
+_BEGINNING = b'{"key": "'  # every line starts so
 
 
 class RunStore:
-    """The runs of a file, which may exist already; None keeps them only in memory.
+    """Finished runs, read from a file and appended to it; with None they are kept in memory only.
 
-    A last line without an end is what a crash leaves of a run: it is dropped. Any other line that is no run means that
-    the file is something else, and it is left as it is.
+    A crash may leave an unfinished last line, which is dropped. Any other line that is no run is a DataError, and the
+    file is left alone: it must be something else.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
@@ -48,7 +49,7 @@ class RunStore:
             self._open(self._path)
 
     def add(self, run: Run) -> None:
-        """Store a run; when this returns, it is on disk."""
+        """Store a run; it is on disk when this returns."""
         self.runs[run.key, run.trial] = run
         if self._path is not None:
             line = json.dumps(asdict(run), allow_nan=False).encode() + b"\n"
@@ -61,7 +62,7 @@ class RunStore:
                 raise DataError(f"{self._path}: cannot be written: {error}") from None
 
     def _open(self, path: Path) -> None:
-        """Read what is there, and check before any work that the file can be written."""
+        """Read the file, and check before any work that it can be written."""
         try:
             with open(path, "ab+") as file:
                 file.seek(0)
@@ -105,24 +106,24 @@ def _foreign(path: Path, number: int) -> str:
 
 
 class RunProgress(NamedTuple):
-    """What an experiment reports when it starts and after each run."""
+    """A report on the progress of an experiment, at its start and after each run."""
 
     done: int
-    """Runs that are finished, including those found in the file of an earlier call."""
+    """Number of finished runs, including those of earlier calls from the file."""
     total: int
     run: Run | None
     """The run that just finished; None at the start."""
     seconds: float
-    """Since the start of this call."""
+    """Time since the start of this call."""
     seconds_left: float | None
-    """An estimate; None as long as there is no basis for one."""
+    """An estimate of the time left; None before the first run of this call."""
 
 
 class TimeEstimate:
-    """Estimates the time left from how long each model took so far."""
+    """An estimate of the time left, from the times that each model took so far."""
 
     def __init__(self, to_do: Iterable[str], total: int, known: Iterable[Run]) -> None:
-        """Start with the model of each run to do, and the times of earlier calls."""
+        """Take the model of each run to do, and the finished runs of earlier calls."""
         self._left = Counter(to_do)
         self._total = total
         self._took: dict[str, list[float]] = defaultdict(list)
@@ -132,9 +133,9 @@ class TimeEstimate:
         self._began = self._start
 
     def finished(self, run: Run | None) -> RunProgress:
-        """Count a run; returns the progress of the experiment."""
+        """Count a run, and return the progress of the experiment."""
         if run is not None:
-            if not self._worked:  # until then, processes were starting
+            if not self._worked:  # before the first run, processes were starting
                 self._began = max(self._start, time.monotonic() - run.seconds)
             self._left[run.model] -= 1
             self._took[run.model].append(run.seconds)
@@ -143,10 +144,10 @@ class TimeEstimate:
         return RunProgress(self._total - self._left.total(), self._total, run, seconds, self._estimate())
 
     def _estimate(self) -> float | None:
-        every = [took for runs in self._took.values() for took in runs]
         if not self._worked:
             return None
-        mean = sum(every) / len(every)
+        times = [time for model in self._took.values() for time in model]
+        mean = sum(times) / len(times)
         work = sum(
             count * (sum(self._took[name]) / len(self._took[name]) if self._took[name] else mean)
             for name, count in self._left.items()
@@ -155,13 +156,13 @@ class TimeEstimate:
         return work * (time.monotonic() - self._began) / self._worked
 
 
-# ---- Run an experiment: plan its runs, skip those that are done, do the others in parallel, and summarise.
+# ---- Running an experiment.
 
 
 def run_experiment(
     study: str | Study,
     *,
-    trials: int = 20,
+    trials: int = TRIALS,
     searches: Iterable[str] | Mapping[str, Search] | None = None,
     baselines: Iterable[str] = ("tree", "forest", "bayes"),
     jobs: int | None = None,
@@ -169,7 +170,7 @@ def run_experiment(
     store: str | os.PathLike[str] | None = None,
     progress: Callable[[RunProgress], None] | None = None,
     data: str | os.PathLike[str] | None = None,
-    records: int = 10_000,
+    records: int = SIMULATED_ENCOUNTERS,
     proximity: bool = False,
     paper_budgets: bool = False,
     preset: Literal["paper"] | None = None,
@@ -178,16 +179,16 @@ def run_experiment(
 ) -> Experiment:
     """Repeat an experiment of the paper: every model on the same stratified random 70/30 splits.
 
-    study: "auslan", "acasx", "encounters", or a Study of one's own.
-    trials: each with its own split and seed, both functions of `seed` and the trial's number alone.
-    searches, baselines: the models, by name; a mapping gives searches with settings of one's own. By default the
-        searches are the study's.
-    jobs: processes; None for one per core. The results, apart from times, do not depend on it.
+    study: "auslan", "acasx", "encounters", or a Study.
+    trials: the number of trials, each with its own split and seed, which follow from `seed` and the trial's number.
+    searches, baselines: the models, by name; a mapping gives searches with other settings, under names of their own. By
+        default the searches are the study's.
+    jobs: the number of processes; None for one per core. Apart from times, the results do not depend on it.
     store: a file to which each finished run is added. A later call with the same settings finds it there and does not
-        run it again; one with more trials or other models runs what is new.
-    progress: called at the start and after each run.
-    data: for "auslan" and "acasx", where the data are (see `load_auslan`, `load_acasx`).
-    records, proximity: for "encounters", how many to simulate, and whether the grammar may speak of range, position and
+        run it again; one with more trials or other models does only the new runs.
+    progress: a function that is called at the start and after each run.
+    data: the place of the data of "auslan" and "acasx" (see `load_auslan`, `load_acasx`).
+    records, proximity: for "encounters", the number to simulate, and True if the grammar may use range, position and
         time to closest approach.
     paper_budgets: search with the settings of the paper's authors (see `GeneticProgramming.paper`): those for "auslan",
         or else those for "acasx".
@@ -195,7 +196,7 @@ def run_experiment(
     whole: for "acasx", all 50 steps of each encounter, not cut before the closest approach.
     client: a Dask client, whose workers do the runs in place of processes of this machine.
 
-    Ctrl-C ends it early, with what is finished; `interrupted` of the result says so.
+    Ctrl-C ends the experiment early, with the finished runs; `interrupted` of the result is then True.
     """
     require_whole("trials", trials, 1)
     require_whole("seed", seed, 0)
@@ -207,15 +208,16 @@ def run_experiment(
     known = searches_of(study if isinstance(study, str) else study.name, **authors)
     named = {**known, **further_searches(**authors)}
     models = choose_models(tuple(known) if searches is None else searches, baselines, named)
-    kept = RunStore(store)  # find a file that cannot be used before the long work starts
+    finished_runs = RunStore(store)  # first, so that a file that cannot be used is found before the long work
     if isinstance(study, str):
         study = study_named(study, data=data, records=records, proximity=proximity, whole=whole)
     keys = {name: run_key(study, model, seed) for name, model in models.items()}
     tasks = [TrialRun(keys[name], name, models[name], trial, seed) for trial in range(trials) for name in models]
-    interrupted = _work(tasks, study, kept, progress, partial(_runs, jobs=jobs, client=client))
+    interrupted = _work(tasks, study, finished_runs, progress, partial(_runs, jobs=jobs, client=client))
     results = {}
     for name, model in models.items():
-        runs = tuple(kept.runs[keys[name], trial] for trial in range(trials) if (keys[name], trial) in kept.runs)
+        places = [(keys[name], trial) for trial in range(trials)]
+        runs = tuple(finished_runs.runs[place] for place in places if place in finished_runs.runs)
         results[name] = ModelResult(name, model.title, model.settings(study), runs, study.paper.get(name))
     return Experiment(
         name=study.name,
@@ -234,21 +236,21 @@ def run_experiment(
 def _work(
     tasks: list[TrialRun],
     study: Study,
-    kept: RunStore,
+    store: RunStore,
     progress: Callable[[RunProgress], None] | None,
     runs_of: Callable[[list[TrialRun], Study], Generator[Run]],
 ) -> bool:
-    """Do the tasks that are not done yet; True if Ctrl-C cut it short."""
-    to_do = [task for task in tasks if (task.key, task.trial) not in kept.runs]
-    known = [kept.runs[task.key, task.trial] for task in tasks if (task.key, task.trial) in kept.runs]
-    tell = progress or _silent
+    """Do the tasks that are not in the store yet; return True if Ctrl-C ended them early."""
+    to_do = [task for task in tasks if (task.key, task.trial) not in store.runs]
+    known = [store.runs[task.key, task.trial] for task in tasks if (task.key, task.trial) in store.runs]
+    report = progress or _silent
     runs = runs_of(to_do, study)
     try:
         clock = TimeEstimate([task.name for task in to_do], len(tasks), known)
-        tell(clock.finished(None))
+        report(clock.finished(None))
         for run in runs:
-            kept.add(run)
-            tell(clock.finished(run))
+            store.add(run)
+            report(clock.finished(run))
     except KeyboardInterrupt:
         return True
     finally:
@@ -257,10 +259,10 @@ def _work(
 
 
 def _notes(study: Study, models: Iterable[ComparedModel]) -> tuple[str, ...]:
-    """What a reader of a table of these models should know."""
+    """Return the notes below a table of these models."""
     ours = [model for model in models if isinstance(model, Telltree)]
-    charged = (study.criterion_note,) if any(model.criterion is None for model in ours) else ()
-    return tuple(filter(None, (*study.notes, *charged, *(model.note for model in ours))))
+    on_criterion = (study.criterion_note,) if any(model.criterion is None for model in ours) else ()
+    return tuple(filter(None, (*study.notes, *on_criterion, *(model.note for model in ours))))
 
 
 def _silent(progress: RunProgress) -> None:
@@ -268,7 +270,7 @@ def _silent(progress: RunProgress) -> None:
 
 
 def _runs(tasks: list[TrialRun], study: Study, *, jobs: int | None, client: Any) -> Generator[Run]:
-    """The runs as they finish."""
+    """Yield the runs as they finish."""
     if not tasks:
         return
     if client is not None:

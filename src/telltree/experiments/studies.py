@@ -1,4 +1,4 @@
-"""The paper's experiments and their simulated counterpart: records, grammars, limits, and the paper's figures."""
+"""The studies of the paper, and one on simulated encounters: records, grammars, limits, and the paper's scores."""
 
 import hashlib
 import os
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.checks import require_whole
+from telltree.defaults import SIMULATED_ENCOUNTERS
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
@@ -21,20 +22,20 @@ if TYPE_CHECKING:
     from telltree.datasets import Encounters
 
 
-# ---- The grammars for encounters of two aircraft, with attributes grouped by type and kind. Each is one file to read.
+# ---- Grammars for encounters of two aircraft, each in a file.
 
 
 def acasx_grammar() -> str:
-    """The grammar of the paper's authors for the encounters of `load_acasx`, in telltree's language."""
+    """Return the grammar of the paper's authors for the encounters of `load_acasx`, in telltree's language."""
     return _text("acasx.bnf")
 
 
 def encounter_grammar(proximity: bool = False, distance: bool = True) -> str:
-    """The text of the grammar for simulated encounters.
+    """Return the text of the grammar for simulated encounters.
 
-    proximity: whether it speaks of range, position and bearing. Those nearly are the definition of a near mid-air
-        collision: with them the tree says where the aircraft were, and without them why they came there.
-    distance: whether it speaks of the vertical distance, now and as projected. Without that, the tree can only say what
+    proximity: True to include range, position and bearing. Those nearly define a near mid-air collision: with them the
+        tree says where the aircraft were, and without them why they came there.
+    distance: True to include the vertical distance, now and as projected. Without it, the tree can only say what
         aircraft, pilots and the avoidance logic did.
     """
     left_out = [mark for mark, wanted in (("# proximity", proximity), ("# distance", distance)) if not wanted]
@@ -46,7 +47,7 @@ def _text(name: str) -> str:
     return (files("telltree.experiments") / name).read_text(encoding="utf-8")
 
 
-# ---- What the paper reports, for comparison with what is measured here.
+# ---- The scores that the paper reports.
 
 SOURCE = (
     "R. Lee, M. J. Kochenderfer, O. J. Mengshoel, J. Silbermann: Interpretable Categorization of Heterogeneous Time "
@@ -54,7 +55,7 @@ SOURCE = (
 )
 
 
-class Figures(NamedTuple):
+class PaperScores(NamedTuple):
     """One column of a table of the paper: means over 20 trials; precision, recall and F1 are macro averages."""
 
     accuracy: float
@@ -64,21 +65,21 @@ class Figures(NamedTuple):
     terminals: float | None = None
 
 
-AUSLAN: Mapping[str, Figures] = {  # table 1
-    "mc": Figures(0.9840, 0.9840, 0.9857, 0.9840, 3.70),
-    "ge": Figures(0.9847, 0.9845, 0.9872, 0.9847, 3.74),
-    "gp": Figures(0.9868, 0.9867, 0.9884, 0.9868, 3.59),
-    "tree": Figures(0.7585, 0.7085, 0.6869, 0.7672),
-    "forest": Figures(0.9838, 0.9838, 0.9851, 0.9841),
-    "bayes": Figures(0.6862, 0.6674, 0.7025, 0.6867),
+AUSLAN: Mapping[str, PaperScores] = {  # table 1
+    "mc": PaperScores(0.9840, 0.9840, 0.9857, 0.9840, 3.70),
+    "ge": PaperScores(0.9847, 0.9845, 0.9872, 0.9847, 3.74),
+    "gp": PaperScores(0.9868, 0.9867, 0.9884, 0.9868, 3.59),
+    "tree": PaperScores(0.7585, 0.7085, 0.6869, 0.7672),
+    "forest": PaperScores(0.9838, 0.9838, 0.9851, 0.9841),
+    "bayes": PaperScores(0.6862, 0.6674, 0.7025, 0.6867),
 }
-ACASX: Mapping[str, Figures] = {  # table 2
-    "mc": Figures(0.9577, 0.8765, 0.8505, 0.9102, 5.54),
-    "ge": Figures(0.9583, 0.8768, 0.8546, 0.9050, 5.56),
-    "gp": Figures(0.9587, 0.8779, 0.8553, 0.9053, 5.38),
-    "tree": Figures(0.9378, 0.8038, 0.8025, 0.8083),
-    "forest": Figures(0.9251, 0.6130, 0.8961, 0.5778),
-    "bayes": Figures(0.8705, 0.7126, 0.6799, 0.8187),
+ACASX: Mapping[str, PaperScores] = {  # table 2
+    "mc": PaperScores(0.9577, 0.8765, 0.8505, 0.9102, 5.54),
+    "ge": PaperScores(0.9583, 0.8768, 0.8546, 0.9050, 5.56),
+    "gp": PaperScores(0.9587, 0.8779, 0.8553, 0.9053, 5.38),
+    "tree": PaperScores(0.9378, 0.8038, 0.8025, 0.8083),
+    "forest": PaperScores(0.9251, 0.6130, 0.8961, 0.5778),
+    "bayes": PaperScores(0.8705, 0.7126, 0.6799, 0.8187),
 }
 TERMINALS_NOTE = (
     "terminals: by the paper's definition F(x < c) has four, F, x, < and c, and so has any rule on real attributes at "
@@ -86,32 +87,34 @@ TERMINALS_NOTE = (
 )
 
 
-# ---- The subject of an experiment: labelled records, what may be said of them, and the limits for all models.
+# ---- Studies.
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """One data set and how models are to be learned from it.
-
-    name, title: in files, and for people. grammar: text, or None for the generic grammar of each trial's training
-    records. attributes: those that the text may speak of (None: all). max_depth: of telltree's trees, the decision
-    tree and the forest's trees alike. trees: of the forest. criterion: of telltree's models that have none of their own
-    (None: the estimator's). criterion_note: what a reader should know of it. paper: what the paper reports, by model.
-    notes: what a reader of the table should know whatever the models.
-    """
+    """The subject of an experiment: a data set, and the settings that all models share."""
 
     name: str
+    """The name in files."""
     title: str
     panel: Panel
     y: NDArray[Any]
     max_depth: int
+    """The depth of telltree's trees, of the decision tree and of the forest's trees."""
     trees: int
+    """Number of trees of the forest."""
     grammar: str | None = None
+    """The text of the grammar; None for the generic grammar of each trial's training records."""
     attributes: tuple[str, ...] | None = None
+    """The attributes that the grammar may use; None for all."""
     criterion: Criterion | None = None
+    """The criterion of telltree's models that have none of their own; None for the estimator's."""
     criterion_note: str = ""
-    paper: Mapping[str, Figures] = field(default_factory=dict)
+    """A note on the criterion for readers of the table."""
+    paper: Mapping[str, PaperScores] = field(default_factory=dict)
+    """The scores that the paper reports, by model."""
     notes: tuple[str, ...] = ()
+    """Further notes for readers of the table."""
 
     @cached_property
     def classes(self) -> list[Any]:
@@ -120,39 +123,39 @@ class Study:
         return found
 
     def grammar_for(self, train: Panel) -> Grammar:
-        """The grammar to search, given the records to learn from."""
+        """Return the grammar to search, given the training records."""
         if self.grammar is None:
             return Grammar.generic(train)
         return Grammar.parse(self.grammar, train if self.attributes is None else train.select(self.attributes))
 
     @cached_property
     def grammar_name(self) -> str:
-        """A short name for the grammar; equal names mean equal text and attributes."""
+        """A short name of the grammar: a hash of its text and attributes."""
         if self.grammar is None:
             return "the generic grammar"
-        said = repr((self.grammar, self.attributes))
-        return f"grammar {hashlib.blake2b(said.encode(), digest_size=6).hexdigest()}"
+        text = repr((self.grammar, self.attributes))
+        return f"grammar {hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}"
 
     @cached_property
     def data_fingerprint(self) -> str:
         """A hash of the records and their labels."""
-        whole = hashlib.blake2b(digest_size=16)
-        whole.update(repr([*self.panel.schema.values()]).encode())
-        whole.update(repr(self.y.tolist()).encode())
-        whole.update(np.ascontiguousarray(self.panel.lengths).tobytes())
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(repr([*self.panel.schema.values()]).encode())
+        digest.update(repr(self.y.tolist()).encode())
+        digest.update(np.ascontiguousarray(self.panel.lengths).tobytes())
         for name in self.panel.schema:
-            whole.update(np.ascontiguousarray(self.panel.stacked(name)).tobytes())
-        return whole.hexdigest()
+            digest.update(np.ascontiguousarray(self.panel.stacked(name)).tobytes())
+        return digest.hexdigest()
 
 
-# ---- The paper's two experiments, and the second one on simulated encounters.
+# ---- The paper's two studies, and the second one on simulated encounters.
 
 _WHOLE = 10_000
 _NMAC = 863 / _WHOLE  # the share of the paper's encounters that end in a near mid-air collision
 
 
 def auslan_study(data: str | os.PathLike[str] | None = None) -> Study:
-    """Eight signs of Australian Sign Language, with the generic grammar; depth 6, 32 trees in the forest."""
+    """Return the study of eight signs of Australian Sign Language, with the generic grammar."""
     from telltree.datasets import load_auslan
 
     panel, y = load_auslan(data)
@@ -161,10 +164,10 @@ def auslan_study(data: str | os.PathLike[str] | None = None) -> Study:
 
 
 def acasx_study(data: str | os.PathLike[str] | None = None, *, whole: bool = False) -> Study:
-    """The paper's encounters, cut as for its table, with its authors' grammar; depth 4, 64 trees in the forest.
+    """Return the study of the paper's encounters, cut as for its table, with its authors' grammar.
 
     data: as for `load_acasx`; None looks where `find_acasx` does, and takes the sample if the whole data are not there.
-    whole: all 50 steps of each encounter, as the paper's text says.
+    whole: True for all 50 steps of each encounter, as the paper's text says.
     """
     from telltree.datasets import load_acasx
     from telltree.datasets.acasx import find_acasx
@@ -194,25 +197,24 @@ def acasx_study(data: str | os.PathLike[str] | None = None, *, whole: bool = Fal
 
 
 def simulated(records: int) -> "Encounters":
-    """Encounters with the same share of collisions as in the paper."""
+    """Simulate encounters with the same share of collisions as in the paper."""
     from telltree.datasets.encounters import make_encounters
 
-    require_whole("records", records, 50)  # so that both sides of a split have some of the few collisions
+    require_whole("records", records, 50)  # collisions are rare, and both sides of a split need some
     return make_encounters(records, round(_NMAC * records))
 
 
-def encounter_study(records: int = 10_000, *, proximity: bool = False) -> Study:
-    """Simulated encounters of two aircraft, with a grammar made for them; depth 4, 64 trees in the forest.
+def encounter_study(records: int = SIMULATED_ENCOUNTERS, *, proximity: bool = False) -> Study:
+    """Return a study of simulated encounters of two aircraft, with a grammar made for them.
 
-    `proximity` lets the grammar speak of range, position and time to closest approach; baselines see them always.
+    `proximity` lets the grammar use range, position and time to closest approach; baselines always use them.
     """
     from telltree.datasets.encounters import PROXIMITY
 
     panel, y, _ = simulated(records)
-    heard = "with" if proximity else "without"
     return Study(
         name="encounters",
-        title=f"Encounters of two aircraft, grammar {heard} proximity",
+        title=f"Encounters of two aircraft, grammar {'with' if proximity else 'without'} proximity",
         panel=panel,
         y=y,
         max_depth=4,
@@ -230,7 +232,7 @@ NAMES = ("auslan", "acasx", "encounters")
 def study_named(
     name: str, *, data: str | os.PathLike[str] | None, records: int, proximity: bool, whole: bool = False
 ) -> Study:
-    """The experiment of that name."""
+    """Return the study of this name."""
     if whole and name != "acasx":
         raise SettingsError(f"only the records of acasx are cut; those of {name!r} are whole as they are")
     if name == "auslan":

@@ -1,4 +1,4 @@
-"""Trials: which records each learns from, one model in one of them, and its metrics."""
+"""Trials: a random split of the records, one model that learns and predicts, and its scores."""
 
 import hashlib
 import math
@@ -13,7 +13,7 @@ from telltree.errors import DataError
 from telltree.experiments.models import ComparedModel
 from telltree.experiments.studies import Study
 
-# ---- Trials: which records each learns from, and the seeds. All depend only on the experiment's seed.
+# ---- Splits and seeds, which depend only on the experiment's seed.
 
 TEST_SHARE = 0.3
 
@@ -21,12 +21,12 @@ Positions = NDArray[np.int64]
 
 
 def seed_for(seed: int, *place: int) -> int:
-    """A seed for one place in an experiment, such as a trial; it does not depend on other places."""
+    """Return a seed for one place in an experiment, such as a trial; it does not depend on other places."""
     return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint32)[0])
 
 
 def split(y: NDArray[Any], seed: int, trial: int) -> tuple[Positions, Positions]:
-    """The positions of the records to learn from and to test on: stratified, random, 70 to 30."""
+    """Split the records at random, stratified, 70 to 30; return the positions to learn from and to test on."""
     from sklearn.model_selection import StratifiedShuffleSplit
 
     classes, counts = np.unique(y, return_counts=True)
@@ -40,11 +40,11 @@ def split(y: NDArray[Any], seed: int, trial: int) -> tuple[Positions, Positions]
     return train, test
 
 
-# ---- How good predictions are, and summaries of many trials.
+# ---- Scores.
 
 
 class TrialScores(NamedTuple):
-    """Accuracy, and the macro averages: means over the classes, each of equal weight."""
+    """Accuracy, and macro averages over the classes."""
 
     accuracy: float
     f1: float
@@ -63,7 +63,7 @@ def score(truth: NDArray[Any], predicted: NDArray[Any], classes: Sequence[Any]) 
 
 
 class TrialSummary(NamedTuple):
-    """The mean of a figure over trials, and its standard error, which is unknown for one trial."""
+    """The mean of a score over trials, and its standard error, which is None for one trial."""
 
     mean: float
     error: float | None
@@ -75,7 +75,7 @@ class TrialSummary(NamedTuple):
         return cls(float(np.mean(values)), error)
 
 
-# ---- One model in one trial: the unit of work that runs in parallel, is stored in files and is never run twice.
+# ---- Runs: one model in one trial, the unit of work in parallel and in files of finished runs.
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Run:
 
 @dataclass(frozen=True)
 class TrialRun:
-    """A run to be done; trials are numbered from 0."""
+    """A task: one model in one trial; trials are numbered from 0."""
 
     key: str
     name: str
@@ -104,7 +104,7 @@ class TrialRun:
     seed: int
 
     def run(self, study: Study) -> Run:
-        """Split the records, learn, predict, score. All models of a trial get the same records and the same seed."""
+        """Split the records, learn, predict and score; all models of a trial get the same records and the same seed."""
         train, test = split(study.y, self.seed, self.trial)
         predicted, seconds, terminals = self.model.predict(study, train, test, seed_for(self.seed, self.trial, 1))
         scores = score(study.y[test], predicted, study.classes)
@@ -112,8 +112,8 @@ class TrialRun:
 
 
 def run_key(study: Study, model: ComparedModel, seed: int) -> str:
-    """A hash of the study's data, the model's settings, the seed and the version of telltree."""
+    """Return a hash of the study's data, the model's settings, the seed and the version of telltree."""
     from telltree import __version__
 
-    said = repr((study.data_fingerprint, model.settings(study), seed, __version__))
-    return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
+    text = repr((study.data_fingerprint, model.settings(study), seed, __version__))
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

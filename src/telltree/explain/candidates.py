@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.formulas import FormulaEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
 from telltree.english import cost, expression_of, term_of, word_count

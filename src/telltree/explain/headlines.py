@@ -62,7 +62,7 @@ def short_formulas(paths: DecisionPaths, training: TrainingRecords) -> list[Form
 
 def _is_unsure(branch: Branch) -> bool:
     """Return True if training records took this branch for which its formula is unknown."""
-    return isinstance(branch, UnsureBranch) and branch.takes_unknown and branch.node.doubt is not None
+    return isinstance(branch, UnsureBranch) and branch.takes_unknown and branch.node.unknown_note is not None
 
 
 class _Shortening:
@@ -442,7 +442,7 @@ class _HeadlineChooser:
 
     @cached_property
     def _says(self) -> Callable[[Expression], str]:
-        return cache(self.paths.tree.says)
+        return cache(self.paths.tree.sentence)
 
 
 def _separates(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:

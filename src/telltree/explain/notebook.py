@@ -1,11 +1,11 @@
-"""Trees and categories as HTML for notebooks: it folds, needs no script, and all text from data is escaped."""
+"""Trees and categories as HTML for notebooks, foldable without a script; all text from data is escaped."""
 
 from collections.abc import Container, Iterable, Iterator
 
-from telltree.explain.categories import Category, CategoryGroup, Telling, headline_text, names_of, nested
-from telltree.explain.english import Style, check_style, english
-from telltree.panel.panel import escaped
-from telltree.text import counted
+from telltree.english.styles import Style, check_style, english
+from telltree.explain.categories import Category, headline_text
+from telltree.explain.category_text import CategoryGroup, CategoryText, names_of, nested
+from telltree.text import counted, escaped
 from telltree.tree.target import Summary
 from telltree.tree.tree import Leaf, Node, Tree
 
@@ -21,10 +21,10 @@ _STYLE = """
 
 
 def tree_html(tree: Tree, *, missing: Container[str] | None = None, style: Style = "plain") -> str:
-    """A tree with the question, records and formula of each node, and what each leaf predicts, with its records.
+    """Return a tree as HTML: the question, records and formula of each node, the prediction and records of each leaf.
 
     `missing` names the columns whose missing values English must mention; by default those that missed values in
-    training. `style` is that of `english`; headlines are told in plain English alone.
+    training. `style` is that of `english`; only plain English has headlines.
     """
     check_style(style)
     missing = tree.missing if missing is None else missing
@@ -33,43 +33,45 @@ def tree_html(tree: Tree, *, missing: Container[str] | None = None, style: Style
 
 
 def categories_html(categories: Iterable[Category]) -> str:
-    """Categories in groups: what they share, then each with what sets it apart; whole sentences are folded."""
-    body = "".join(_alone(one) if isinstance(one, Telling) else _group(one, "share")
-                   for one in nested([category.told for category in categories]))  # fmt: skip
+    """Return categories as HTML: shared claims above each group, then each category; whole sentences are folded."""
+    body = "".join(_alone(one) if isinstance(one, CategoryText) else _group(one, "share")
+                   for one in nested([category.as_text for category in categories]))  # fmt: skip
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
 
 
-def _group(group: CategoryGroup, share: str) -> str:
-    above = f"<div>{names_of(group)} {share}: {escaped(group.said.sentence)}</div>"
+def _group(group: CategoryGroup, verb: str) -> str:
+    above = f"<div>{names_of(group)} {verb}: {escaped(group.shared.sentence)}</div>"
     sides = "".join(
-        f'<div class="side">{_beside(one, other) if isinstance(one, Telling) else _group(one, "also share")}</div>'
+        f'<div class="side">{_unlike(one, other) if isinstance(one, CategoryText) else _group(one, "also share")}</div>'
         for one, other in (group.parts, reversed(group.parts))
     )
     return f'<div class="shared">{above}{sides}</div>'
 
 
-def _alone(told: Telling) -> str:
-    if told.short is not None:
-        return _category(told, told.short, f"{told.among}: ")
-    return _category(told, told.whole.english, "" if told.headline is None else "exactly: ", folded="")
+def _alone(category: CategoryText) -> str:
+    if category.short is not None:
+        return _category(category, category.short, f"{category.among}: ")
+    return _category(category, category.whole.english, "" if category.headline is None else "exactly: ", folded="")
 
 
-def _beside(told: Telling, other: CategoryGroup | Telling) -> str:
-    return _category(told, told.steps[-1].sentence, f"unlike {names_of(other)}: ")
+def _unlike(category: CategoryText, other: CategoryGroup | CategoryText) -> str:
+    return _category(category, category.steps[-1].sentence, f"unlike {names_of(other)}: ")
 
 
-def _category(told: Telling, said: str, before: str, folded: str = "whole sentence") -> str:
-    """A category with what is said of it; its whole sentence is folded with the formula, unless it is shown."""
-    told = told.without_repeats(said)
-    headline = "" if told.headline is None else f"<b>{escaped(told.headline)}</b>"
+def _category(category: CategoryText, sentence: str, before: str, folded: str = "whole sentence") -> str:
+    """Return a category with a sentence; the whole sentence is folded with the formula, unless it is that sentence."""
+    category = category.without_repeated_headline(sentence)
+    headline = "" if category.headline is None else f"<b>{escaped(category.headline)}</b>"
     lines = (
-        [f"{escaped(before)}{headline}"] if told.is_headline(said) else [headline, escaped(before + told.noted(said))]
+        [f"{escaped(before)}{headline}"]
+        if category.is_headline(sentence)
+        else [headline, escaped(before + category.with_note(sentence))]
     )
     shown = "".join(f"<div>{line}</div>" for line in lines if line)
-    whole = f"<div>{escaped(told.noted(told.whole.english))}</div>" if folded else ""
-    formula = f'<code class="formula">{escaped(told.whole.formula)}</code>'
+    whole = f"<div>{escaped(category.with_note(category.whole.english))}</div>" if folded else ""
+    formula = f'<code class="formula">{escaped(category.whole.formula)}</code>'
     return (
-        f'<div class="category"><div>{escaped(told.head)}</div>{shown}'
+        f'<div class="category"><div>{escaped(category.head)}</div>{shown}'
         f"<details><summary>{folded or 'formula'}</summary>{whole}{formula}</details></div>"
     )
 
@@ -86,21 +88,21 @@ def _node(
     records = f'<span class="counts">{_records(node.summary)}</span>'
     if isinstance(node, Leaf):
         label, remark = node.summary.title, node.summary.remark
-        weighed = escaped(f"; {remark}") if remark else ""
+        note = escaped(f"; {remark}") if remark else ""
         number = next(numbers)
         headline = headline_text(tree, number) if style == "plain" else None
-        told = f'<div class="counts">{escaped(headline)}</div>' if headline else ""
-        return f'<div class="leaf">{answer}[{number}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
-    unsure = missing if node.unknown is None else tree.missed_by(node)
-    said = escaped(english(node.said, tree.schema, unsure, style=style, step=tree.step))
-    doubt = "" if node.doubt is None else f'<div class="counts">{escaped(node.doubt)}</div>'
+        below = f'<div class="counts">{escaped(headline)}</div>' if headline else ""
+        return f'<div class="leaf">{answer}[{number}] <b>{escaped(label)}</b> {records}{note}{below}</div>'
+    may_miss = missing if node.unknown is None else tree.missed_by(node)
+    question = escaped(english(node.shown, tree.schema, may_miss, style=style, step=tree.step))
+    doubt = "" if node.unknown_note is None else f'<div class="counts">{escaped(node.unknown_note)}</div>'
     sides = "".join(
         f'<div class="side">{_node(side, tree, missing, numbers, answer, style=style)}</div>'
         for answer, side in (("yes: ", node.true), ("no: ", node.false))
     )
-    summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.said)}</code>{doubt}'
+    summary = f'{answer}{question}? {records}<code class="formula">{escaped(node.shown)}</code>{doubt}'
     return f"<details open><summary>{summary}</summary>{sides}</details>"
 
 
-def _records(said: Summary) -> str:
-    return f"{counted(said.support, 'record')} ({escaped(said.mixed)})"
+def _records(summary: Summary) -> str:
+    return f"{counted(summary.support, 'record')} ({escaped(summary.mixed)})"

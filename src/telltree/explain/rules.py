@@ -4,94 +4,96 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from telltree.explain.categories import headline_text, occurred_in_training, sentence, signed
-from telltree.explain.english import Style
+from telltree.english.styles import Style
+from telltree.explain.categories import headline_text
+from telltree.explain.occurrence import training_occurrences
+from telltree.explain.sentence import claims_of, sentence
 from telltree.logic.expression import conjunction
-from telltree.tree.target import Cell, Sureness
+from telltree.tree.target import Cell, Certainty
 from telltree.tree.tree import Tree
 
 NOTHING = "–"
-"""What stands in a table where nothing is known."""
+"""The text of an empty cell."""
 
 
 @dataclass(frozen=True)
 class RuleRow:
-    """If the formula is true of a record, the tree predicts the label. Figures are of training records.
+    """A rule: the tree predicts the label for records of which the formula is true. Figures are of training records.
 
-    What is known of how sure that is are attributes too; of classes, those of
-    `telltree.tree.class_target.ClassSureness`, such as `share`, `low`, `high`, `support`, `counts` and `lift`.
+    The attributes of `certainty` are its own too; for classes, those of `telltree.tree.class_scores.ClassCertainty`,
+    such as `share`, `low`, `high`, `support`, `counts` and `lift`.
     """
 
     cluster: int
     formula: str
     """The conjunction of the branches; "true" for a tree that is a single leaf."""
     english: str
-    """What is true of exactly the records that reach this leaf, for any data."""
+    """A sentence that is true of exactly the records that reach this leaf, for any data."""
     short: str
-    """What is true of exactly the training records that reached this leaf; for other records it may differ from
-    `english`. The same as `english` if nothing is much shorter.
+    """A sentence that is true of exactly the training records that reached this leaf; for other records it may differ
+    from `english`. The same as `english` if nothing is much shorter.
     """
     headline: str | None
     """A short sentence, with the shares of the records of this leaf and of others that it is true of."""
     label: Any
-    """What is predicted."""
+    """The prediction."""
     title: str
-    """The label in words, or "mixed: A or B" where that is hardly decided."""
+    """The label in words, or "mixed: A or B" if no class clearly prevails."""
     occurs: str
-    """In how many of these records the conditions of `english` occur, in words: "whenever A, B" says nothing of records
-    in which A never holds. "" if it has no conditions, or that is not known.
+    """The number of these records in which the conditions of `english` occur, in words: "whenever A, B" says nothing of
+    records in which A never holds. "" if it has no conditions, or if the number is unknown.
     """
-    sureness: Sureness
-    """How sure that is, by the records that came here."""
+    certainty: Certainty
+    """Figures on how sure the prediction is, from the records of the leaf."""
 
     @property
     def figures(self) -> str:
-        """In words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
-        return self.sureness.text
+        """Figures in words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
+        return self.certainty.text
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "sureness":  # while it is being copied
+        if name.startswith("_") or name == "certainty":  # while it is being copied
             raise AttributeError(name)
-        return getattr(self.sureness, name)
+        return getattr(self.certainty, name)
 
 
 def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Style = "plain") -> list[RuleRow]:
-    """The rules of a tree, one for each leaf, in the order of clusters.
+    """Return the rules of a tree, one for each leaf, in the order of clusters.
 
     `missing` names the columns whose missing values English must mention; by default those that missed values in
-    training. `style` is that of `english`; headlines and short descriptions are told in plain English alone.
+    training. `style` is that of `english`; only plain English has headlines and short descriptions.
     """
-    unsure = tree.missing if missing is None else missing
-    occurred = occurred_in_training(tree)
+    may_miss = tree.missing if missing is None else missing
+    occurrence_of = training_occurrences(tree)
     rows = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
-        english = sentence(branches, tree.schema, unsure, style=style, step=tree.step)
-        occurrence = occurred(signed(branches), number) if style == "plain" else None
+        english = sentence(branches, tree.schema, may_miss, style=style, step=tree.step)
+        occurrence = occurrence_of(claims_of(branches), number) if style == "plain" else None
         short = leaf.short if style == "plain" else None
         rows.append(
             RuleRow(
                 cluster=number,
-                formula=conjunction(signed(branches)),
+                formula=conjunction(claims_of(branches)),
                 english=english,
-                short=english if short is None else tree.says(short.expression),
+                short=english if short is None else tree.sentence(short.expression),
                 headline=headline_text(tree, number) if style == "plain" else None,
                 label=leaf.summary.predicted,
                 title=leaf.summary.title,
-                occurs="" if occurrence is None else occurrence.told(),
-                sureness=leaf.summary.sureness(leaf.summary, tree.summary, weighted=tree.weighted),
+                occurs="" if occurrence is None else occurrence.text(),
+                certainty=leaf.summary.certainty(leaf.summary, tree.summary, weighted=tree.weighted),
             )
         )
     return rows
 
 
 def as_records(rows: Iterable[RuleRow]) -> list[dict[str, Any]]:
-    """The rows as plain dicts: `pandas.DataFrame(as_records(rows))`."""
-    own = [field.name for field in fields(RuleRow) if field.name != "sureness"]
-    return [{**{name: getattr(row, name) for name in own}, **row.sureness.values()} for row in rows]
+    """Return the rules as dicts: `pandas.DataFrame(as_records(rows))`."""
+    own = [field.name for field in fields(RuleRow) if field.name != "certainty"]
+    return [{**{name: getattr(row, name) for name in own}, **row.certainty.values()} for row in rows]
 
 
 def rules_text(rows: Sequence[RuleRow]) -> str:
-    """The rows as a table in plain text; optional columns, such as weighted shares, where they say something."""
+    """Return the rows as a table in plain text, without optional columns that are empty, such as weighted shares."""
     columns = [
         [column[0].name, *(cell.text for cell in column)]
         for column in zip(*map(cells, rows), strict=True)
@@ -104,6 +106,11 @@ def rules_text(rows: Sequence[RuleRow]) -> str:
 
 
 def cells(row: RuleRow) -> list[Cell]:
-    """A row of a table: cluster, label, how sure it is, and formula."""
+    """Return a row of the table: cluster, label, figures, and formula."""
     label = Cell("label", row.title, number=False)
-    return [Cell("cluster", str(row.cluster)), label, *row.sureness.cells(), Cell("formula", row.formula, number=False)]
+    return [
+        Cell("cluster", str(row.cluster)),
+        label,
+        *row.certainty.cells(),
+        Cell("formula", row.formula, number=False),
+    ]

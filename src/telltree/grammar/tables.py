@@ -1,7 +1,7 @@
 """A grammar packed into arrays for compiled code, and what each rule means to the engine."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from telltree.grammar.normal_form import Rule
 from telltree.logic import Attribute, Expression, Hole, Level, Number, Shape, Type, UserFunction
 from telltree.logic.expression import RandomNumber, once_each
-from telltree.logic.meaning import OPERAND_MODES, PLAIN, WINDOWED, Joins, MicroOp, Mode
+from telltree.logic.meaning import WINDOWED, Joins, MicroOp
 from telltree.logic.operators import Operator
 
 # ---- A grammar packed into arrays, for compiled code.
@@ -31,11 +31,9 @@ _RULE = np.dtype(
         ("size", np.int32),  # what the rule adds to the size of a formula
         ("height", np.int32),  # operators nested in its template
         ("first_hole", np.int32),  # its holes are first_hole … first_hole of the next rule − 1
-        ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
+        ("code_start", np.int32),  # the nodes of its template are code_start … code_start of the next rule − 1
         ("first_atom", np.int32),  # number of its atom, or of the first of its atoms; −1 if none is numbered
         ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
-        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first; or HOLE
-        ("lead", np.int32),  # how many of them there are
         ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
 )
@@ -67,7 +65,18 @@ _SHOOT = np.dtype(
         ("second_drop", np.int32),
     ]
 )
-_MICRO = np.dtype([("code", np.int32), ("arity", np.int32)])
+_CODE = np.dtype(
+    [
+        ("code", np.int32),  # a MicroOp
+        ("arity", np.int32),
+        ("outcomes", np.int32),  # of a comparison of counts: those for which it is true
+        ("first", np.int32),  # of a window: its first step, or by which argument it is given (`BY_ARGUMENT`)
+        ("last", np.int32),
+        ("ident", np.uint64),  # a hash of the node without its operands
+        ("value", np.float64),  # of a number
+    ],
+    align=True,
+)
 
 
 class Growing(NamedTuple):
@@ -83,17 +92,20 @@ class Growing(NamedTuple):
     lot: Ints
 
 
-class Reading(NamedTuple):
-    """The tables that lowering needs."""
+class CodeTables(NamedTuple):
+    """The tables that the compiler needs: rules, and the nodes of their templates in prefix order."""
 
     rule: Records
-    hole_mode: Ints
-    micro: Records
-    code_ident: NDArray[np.uint64]
-    code_value: Floats
-    code_mode: Ints
-    code_outcomes: Ints
-    code_window: Ints
+    codes: Records
+
+    @classmethod
+    def of_formulas(cls, formulas: Sequence[Expression], idents: "Idents") -> "CodeTables":
+        """Tables of a grammar whose rule k writes formula k, whole."""
+        rule = np.zeros(len(formulas) + 1, _RULE)
+        rule["size"][:-1] = [formula.terminals for formula in formulas]
+        rule["code_start"], codes = _codes(formulas, idents)
+        rule["first_atom"] = -1
+        return cls(rule, codes)
 
 
 class Tables(NamedTuple):
@@ -106,17 +118,11 @@ class Tables(NamedTuple):
     range: Floats  # low and high of a rule that draws a random constant, else NaN
     of_symbol: Records
     hole: Records
-    hole_mode: Ints  # how the hole is read, for each way to read the whole (microcode.Mode)
     row: Records  # choices start … start + size − 1
     choice: Records  # Walker's alias method: `rule` if 32 random bits are less than `cut`, else `other`
     shoot: Records  # for each rule, all that drawing needs next, in one place, for cache locality
     lot: Ints  # each rule as often as its weight requires
-    micro: Records
-    code_ident: NDArray[np.uint64]
-    code_value: Floats
-    code_mode: Ints
-    code_outcomes: Ints
-    code_window: Ints
+    codes: Records  # the nodes of all templates, in prefix order
     atoms: Ints  # how many atoms have a number
 
     @property
@@ -125,9 +131,9 @@ class Tables(NamedTuple):
         return Growing._make(getattr(self, name) for name in Growing._fields)
 
     @property
-    def reading(self) -> Reading:
-        """The part that says what rules mean."""
-        return Reading._make(getattr(self, name) for name in Reading._fields)
+    def code_tables(self) -> CodeTables:
+        """The part that compiles."""
+        return CodeTables(self.rule, self.codes)
 
     @property
     def depths(self) -> Ints:
@@ -159,35 +165,25 @@ class Tables(NamedTuple):
         rule, of_symbol = np.zeros(len(rules) + 1, _RULE), np.zeros(len(symbols) + 1, _SYMBOL)
         holes = [list(_holes(rule.template, 0)) for rule in rules]
         hole = np.array([(number[name], drop) for own in holes for name, drop in own], _HOLE)
-        microcode = Microcode.of(rule.template for rule in rules)
         rule["first_hole"] = np.cumsum([0, *map(len, holes)])
-        rule["code_start"] = microcode.start
+        rule["code_start"], codes = _codes([rule.template for rule in rules], Idents())
         packed = rule[:-1]
         packed["symbol"] = [number[rule.symbol] for rule in rules]
         packed["size"] = [rule.size for rule in rules]
         packed["height"] = [rule.template.depth for rule in rules]
-        packed["simple"], packed["lead"] = zip(*(_simple(rule.template) for rule in rules), strict=True)
         atoms = _number_atoms(rules, symbols, packed)
         of_symbol["least_depth"][:-1], depth = _depths(packed, rule["first_hole"], hole, len(symbols))
         row, choice = _choices(rules, packed["symbol"], depth, of_symbol)
-        micro = np.zeros(len(microcode.code), _MICRO)
-        micro["code"], micro["arity"] = microcode.code, microcode.arity
         return cls(
             rule=rule,
             range=np.array([_range(rule) for rule in rules]),
             of_symbol=of_symbol,
             hole=hole,
-            hole_mode=microcode.mode[microcode.code == MicroOp.HOLE],
             row=row,
             choice=choice,
             shoot=_shoots(rule, hole, of_symbol),
             lot=_lots(rules, packed["symbol"], of_symbol),
-            micro=micro,
-            code_ident=microcode.ident,
-            code_value=microcode.value,
-            code_mode=microcode.mode,
-            code_outcomes=microcode.outcomes,
-            code_window=microcode.window,
+            codes=codes,
             atoms=np.array([atoms], np.int32),
         )
 
@@ -290,13 +286,6 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
     return atoms
 
 
-def _simple(template: Expression) -> tuple[int, int]:
-    codes = [code_of(e) for e in template.walk()]
-    lead = sum(code is not MicroOp.HOLE for code in codes)
-    plain = PLAIN.issuperset(codes[:lead])
-    return (int(codes[0]), lead) if lead and plain else (int(MicroOp.HOLE), 0)
-
-
 def _nests_formulas(e: Expression) -> bool:
     """Whether a node of a template has a hole for a formula inside an atom."""
     return code_of(e) in (MicroOp.ATOM, MicroOp.NAME) and any(
@@ -364,49 +353,73 @@ BY_ARGUMENT = -1
 """A bound of a window below 0 is a parameter: −1 the first argument of the operator, −2 the second …"""
 
 
-class Microcode(NamedTuple):
-    """A table, column by column; the opcodes of rule r are `start[r]` … `start[r + 1] − 1`."""
+class Idents:
+    """Hashes that identify heads of expressions. Functions of one name are told apart."""
 
-    start: NDArray[np.int32]
-    code: NDArray[np.int32]
-    arity: NDArray[np.int32]
-    outcomes: NDArray[np.int32]  # of a comparison of counts: for which it is true
-    window: NDArray[np.int32]  # of what looks at a window: its first and last step, or by which argument they are given
-    ident: NDArray[np.uint64]  # what the node says, hashed
-    value: NDArray[np.float64]  # of a number
-    mode: NDArray[np.int32]  # how it is read, for each way to read the whole template
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self._functions: dict[str, list[UserFunction]] = {}
 
-    @classmethod
-    def of(cls, templates: Iterable[Expression]) -> "Microcode":
-        """The opcodes of all templates, one after the other."""
-        idents: dict[str, int] = {}
-        nodes = [list(_nodes(template, tuple(sorted(Mode)), idents)) for template in templates]
-        start = np.cumsum([0, *map(len, nodes)])
-        columns = zip(*(node for rule in nodes for node in rule), strict=True)
-        code, arity, outcomes, window, ident, value, mode = columns
-        ints = np.int32
-        return cls(
-            start.astype(ints),
-            np.array(code, ints),
-            np.array(arity, ints),
-            np.array(outcomes, ints),
-            np.array(window, ints),
-            np.array(ident, np.uint64),
-            np.array(value, np.float64),
-            np.array(mode, ints),
-        )
-
-
-_Node = tuple[int, int, int, tuple[int, int], int, float, tuple[int, ...]]
+    def of(self, e: Expression) -> int:
+        """The hash of the head; 0 of a hole or random number."""
+        match e.head:
+            case Hole() | RandomNumber():
+                return 0
+            case Attribute():
+                word = f"attribute {e.head.name}"
+            case Number():
+                word = f"number {e.head.value.hex()}"
+            case Shape():
+                word = " ".join(["shape", *(value.hex() for value in e.head.values)])
+            case Operator():
+                word = f"operator {e.head.name}"
+            case UserFunction():
+                namesakes = self._functions.setdefault(e.head.name, [])
+                if e.head not in namesakes:
+                    namesakes.append(e.head)
+                word = f"function {namesakes.index(e.head)} {e.head.name}"
+            case _:
+                word = f"{type(e.head).__name__} {e.head.name}"
+        if word not in self._known:
+            digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            self._known[word] = int.from_bytes(digest, "little")
+        return self._known[word]
 
 
-def _nodes(e: Expression, modes: tuple[int, ...], idents: dict[str, int]) -> Iterator[_Node]:
+def _codes(templates: Sequence[Expression], idents: Idents) -> tuple[NDArray[np.int64], Records]:
+    """Return where the nodes of each template start, and one past the last; and the nodes of all."""
+    nodes = [[_code(e, idents) for e in _nodes(template)] for template in templates]
+    codes = np.zeros(sum(map(len, nodes)), _CODE)  # zeros between the fields too: equal tables have equal bytes
+    for name, column in zip(
+        _CODE.names or (), zip(*(node for own in nodes for node in own), strict=True), strict=False
+    ):
+        codes[name] = column
+    return np.cumsum([0, *map(len, nodes)]), codes
+
+
+def _nodes(e: Expression) -> Iterator[Expression]:
     e = once_each(e)
+    yield e
+    for arg in e.args:
+        yield from _nodes(arg)
+
+
+def _code(e: Expression, idents: Idents) -> tuple[int, int, int, int, int, int, float]:
     value = e.head.value if isinstance(e.head, Number) else np.nan
-    code = code_of(e)
-    yield code, len(e.args), outcomes_of(e), _window(e), _ident(e, idents), value, modes
-    for k, arg in enumerate(e.args):
-        yield from _nodes(arg, tuple(int(OPERAND_MODES[code, mode, min(k, 1)]) for mode in modes), idents)
+    return code_of(e), len(e.args), outcomes_of(e), *_window(e), idents.of(e), value
+
+
+def node_at(template: Expression, whole: Expression, position: int) -> tuple[Expression, Expression]:
+    """The node at a position of a template in prefix order, and the part of the `whole`, which fills the template's
+    holes, that stands there."""
+    pairs = [(template, whole)]
+    while True:
+        node, filled = map(once_each, pairs.pop())
+        if position == 0:
+            return node, filled
+        position -= 1
+        if node.args:
+            pairs.extend(reversed(list(zip(node.args, filled.args, strict=True))))
 
 
 def code_of(e: Expression) -> MicroOp:
@@ -439,23 +452,3 @@ def _window(e: Expression) -> tuple[int, int]:
         places[bound] if isinstance(bound, str) else int(min(bound, 1 << 30)) for bound in e.head.window or ()
     )
     return first, last
-
-
-def _ident(e: Expression, known: dict[str, int]) -> int:
-    match e.head:
-        case Hole() | RandomNumber():
-            return 0
-        case Attribute():
-            word = f"attribute {e.head.name}"
-        case Number():
-            word = f"number {e.head.value.hex()}"
-        case Shape():
-            word = " ".join(["shape", *(value.hex() for value in e.head.values)])
-        case Operator():
-            word = f"operator {e.head.name}"
-        case _:
-            word = f"{type(e.head).__name__} {e.head.name}"
-    if word not in known:
-        digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        known[word] = int.from_bytes(digest, "little")
-    return known[word]

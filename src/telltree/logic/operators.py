@@ -17,12 +17,12 @@ from telltree.logic.types import Type, fits, number_text
 
 # ---- Parameters of operators: constants that say which of several operators is meant, like the k of change(x, k).
 #
-# A parameter is no operand: it is not evaluated, has no value of its own at a step, and is not rounded. It is written
-# behind the operands, and stands there in expressions as a number, or as a shape.
+# A parameter is not an operand: it is not evaluated, has no value of its own at a step, and is not rounded. It is
+# written after the operands, and stands there in expressions as a number, or as a shape.
 
 
 class Quantity(enum.Enum):
-    """What a parameter is a number of; the value is how messages speak of it."""
+    """The kind of a parameter; the value is its name in messages."""
 
     STEPS = "a whole number"
     SECONDS = "a number of seconds"
@@ -35,14 +35,14 @@ class Parameter:
     """A constant that an operator takes."""
 
     name: str
-    """By which rows and sentences mention it."""
+    """The name by which rows and sentences mention it."""
     called: str
-    """What messages call it."""
+    """The name in messages."""
     quantity: Quantity = Quantity.STEPS
     least: float = 1.0
     most: float = math.inf
     example: float | Shape = 5.0
-    """How it may be written."""
+    """A value for examples."""
 
     def __post_init__(self) -> None:
         if not self.allows(self.example):
@@ -50,7 +50,7 @@ class Parameter:
 
     @property
     def wanted(self) -> str:
-        """What it must be: "a whole number of at least 1"."""
+        """Its requirements, for messages: "a whole number of at least 1"."""
         if self.quantity is Quantity.SHAPE:
             return f"{LEAST_STEPS} to {MOST_STEPS:,} {self.quantity.value}"
         bounded = f"{self.quantity.value} of at least {number_text(self.least)}"
@@ -58,21 +58,21 @@ class Parameter:
 
     @property
     def type(self) -> Type:
-        """Of the constants that may be given for it."""
+        """The type of the constants that may be given for it."""
         return Type.SHAPE if self.quantity is Quantity.SHAPE else Type.REAL
 
     def allows(self, value: float | Shape) -> bool:
-        """Whether a constant may be given for it."""
+        """Return True if this constant may be given for it."""
         if isinstance(value, Shape) or self.quantity is Quantity.SHAPE:
             return isinstance(value, Shape) and self.quantity is Quantity.SHAPE and not value.problem
         whole = self.quantity is not Quantity.STEPS or float(value).is_integer()
         return whole and self.least <= value <= self.most
 
 
-# ---- The operators: one row each, with all that is the same for whoever speaks of it.
+# ---- The operators: one row each, with everything that is the same in all packages.
 #
-# A row has spellings, types, parameters, what the engine makes of it, LaTeX and the paper's English. What others must
-# know beside it, each keeps in a table of its own (`telltree.logic.operators`); CONTRIBUTING.md lists them.
+# A row has spellings, types, parameters, the meaning for the engine, LaTeX and the paper's English. A package that
+# needs more about each operator keeps a table of `Cells`; CONTRIBUTING.md lists them.
 
 Signature = Callable[[tuple[Type, ...]], Type | None]
 
@@ -88,7 +88,7 @@ class Form(enum.Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
-    """One row of the table. Operators are compared by identity: there is one object for each."""
+    """A row of the table. Operators are compared by identity: there is one object for each."""
 
     name: str
     """The canonical ASCII spelling, which also identifies the operator in code."""
@@ -98,20 +98,20 @@ class Operator:
     """Every spelling that text may use."""
     form: Form
     takes: int
-    """How many operands, beside its parameters."""
+    """The number of operands, without parameters."""
     signature: Signature
-    """From operand types to the type of the whole, or None where the operands do not fit."""
+    """The type of the result by those of the operands; None if they do not fit."""
     operands: str
-    """What operands and parameters must be, for messages."""
+    """A description of valid operands and parameters, for messages."""
     latex: str
     english: str
     """A sentence with {0} and {1} for the operands, and then the parameters."""
     means: Meaning
-    """What the engine makes of it."""
+    """Its meaning for the engine."""
     parameters: tuple[Parameter, ...] = ()
-    """Constants that are written behind the operands, and are none."""
+    """Constants that are written after the operands."""
     yields: bool = False
-    """Whether a symbol or function of a user's may have its name, and then goes before it."""
+    """True if a symbol or user function may have its name, which then means that."""
 
     def __post_init__(self) -> None:
         steps = {row.name for row in self.parameters if row.quantity is Quantity.STEPS}
@@ -128,59 +128,61 @@ class Operator:
 
     @property
     def arity(self) -> int:
-        """How many expressions are written behind it: operands, then parameters."""
+        """The number of expressions in its parentheses: operands, then parameters."""
         return self.takes + len(self.parameters)
 
     def result(self, types: tuple[Type, ...]) -> Type | None:
-        """The type of the whole, given those of operands and parameters; None where they do not fit."""
+        """Return the type of the result by those of operands and parameters; None if they do not fit."""
         if types[self.takes :] != tuple(row.type for row in self.parameters):
             return None
         return self.signature(types[: self.takes])
 
     @property
     def joins(self) -> bool:
-        """Whether it makes formulas of conditions: connectives, and what looks along time."""
+        """True if it makes formulas of conditions: connectives and temporal operators."""
         return isinstance(self.means, Joins) and self.means.code in JOINING
 
     @property
     def traits(self) -> Makes:
-        """What is so of the signals that it makes; nothing in particular if it makes none."""
+        """The traits of the signals that it makes; the defaults if it makes none."""
         return self.means if isinstance(self.means, Makes) else _NO_TRAITS
 
     @property
     def window(self) -> tuple[Bound, Bound] | None:
-        """Of what looks along time: from which step to which, by numbers or parameters."""
+        """The first and last step that it looks at, as numbers or names of parameters; None if it has no window."""
         return self.means.window
 
     @property
     def seeks(self) -> bool | None:
-        """Of what looks along time: whether one step is enough to make it true, or (False) to break it; else None."""
+        """True if one step suffices to make a windowed operator true, False if one step suffices to break it; else
+        None.
+        """
         return self.means.code not in DUAL if isinstance(self.means, Joins) and self.window is not None else None
 
     @property
     def looks(self) -> bool:
-        """Whether it makes formulas of conditions at other steps."""
+        """True if its truth at a step depends on conditions at other steps."""
         return self.joins and isinstance(self.means, Joins) and self.means.code in AHEAD | LOOKING
 
     @property
     def makes_numbers(self) -> bool:
-        """Whether it makes a signal or a count, not something that is true or false."""
+        """True if it makes a signal or a count, not a condition."""
         return any(result in (Type.REAL_VECTOR, Type.COUNT) for _, result in self.uses())
 
     def uses(self) -> tuple[tuple[tuple[Type, ...], Type], ...]:
-        """Each way to use it: the types of its operands, and of the whole."""
+        """Return each way to use it: the types of its operands, and of the result."""
         return _uses(self.signature, self.takes)
 
     @property
     def example(self) -> str:
-        """How it is written, with its parameters: "change(x, 5)"."""
+        """An example with parameters: "change(x, 5)"."""
         operands, given = "xyz"[: self.takes], [constant_text(parameter.example) for parameter in self.parameters]
         if self.form is Form.WINDOW:
             return f"{self.symbol}[{', '.join(given)}]({', '.join(operands)})"
         return f"{self.name}({', '.join([*operands, *given])})"
 
     def is_empty(self, parameters: Sequence[float]) -> bool:
-        """Whether its window, by these parameters, ends before it begins."""
+        """Return True if its window ends before it begins, given these parameters."""
         value = dict(zip((row.name for row in self.parameters), parameters, strict=True))
         bounds = [value[bound] if isinstance(bound, str) else bound for bound in self.window or ()]
         return bool(bounds) and bounds[0] > bounds[1]
@@ -189,14 +191,14 @@ class Operator:
 _NO_TRAITS = Makes()
 
 
-@lru_cache(maxsize=256)  # sentences are read with thousands of looks at the same few rows
+@lru_cache(maxsize=256)  # reading sentences looks the same few rows up thousands of times
 def _uses(signature: Signature, takes: int) -> tuple[tuple[tuple[Type, ...], Type], ...]:
     tried = ((types, signature(types)) for types in product(Type, repeat=takes))
     return tuple((types, result) for types, result in tried if result is not None)
 
 
 def constant_text(value: float | Shape) -> str:
-    """A constant as formulas write it; a shape as its numbers."""
+    """Return a constant as formulas write it; a shape as its numbers."""
     return ", ".join(map(number_text, value.values)) if isinstance(value, Shape) else number_text(value)
 
 
@@ -209,7 +211,7 @@ def _temporal_of_two(types: tuple[Type, ...]) -> Type | None:
 
 
 def _of_past(types: tuple[Type, ...]) -> Type | None:
-    """At the first step there is no past: it is nothing to say of a record, but of its steps."""
+    """At the first step there is no past, so the result is a vector, never one truth value of the record."""
     return Type.BOOLEAN_VECTOR if all(fits(t, Type.BOOLEAN_VECTOR) for t in types) else None
 
 
@@ -280,7 +282,7 @@ GLOBALLY = Operator(
     Joins(MicroOp.GLOBALLY, meaning.TO_THE_END),
 )  # fmt: skip
 _FROM_TO = (Parameter("a", "first step", least=0.0, example=0.0), Parameter("b", "last step", least=0.0))
-"""Of windows: the first and the last step, counted from the one at which it is asked."""
+"""The first and last step of a window, counted from the current step."""
 _WINDOW_OF = "a Boolean vector, and a window of steps"
 EVENTUALLY_WITHIN = Operator(
     "F[]", "F", ("F[]",), Form.WINDOW, 1, _temporal, _WINDOW_OF, r"\mathrm{F}",
@@ -338,7 +340,7 @@ STARTS = Operator(
     "starts", "starts", ("starts",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{starts}",
     "from then on {0}, or from the start", Joins(MicroOp.STARTS),
 )  # fmt: skip
-"""For the engine alone, of which episodes are counted; texts do not have it."""
+"""Only for the engine, which counts episodes with it; text cannot contain it."""
 BEFORE = Operator(
     "before", "before", ("before",), Form.CALL, 2, _temporal_of_two, _TRUTHS, r"\mathrm{before}",
     "{0} before {1}", Joins(MicroOp.PRECEDES, (1, math.inf)), yields=True,
@@ -499,24 +501,24 @@ DISTANCE = Operator(
 )  # fmt: skip
 
 OPERATORS: list[Operator] = []
-"""All there are."""
+"""All operators, in the order of their registration."""
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
 TIMES: tuple[Operator, ...] = (ELAPSED, LEFT, WHEN_MIN, WHEN_MAX)
-"""How long since the start, or until the end, in the unit of times."""
+"""Times since the start, or until the end, in the unit of times."""
 CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE, LEFT)
-"""The operators for where in the record a step is; they take no operands."""
+"""The operators for the position of a step in its record; they take no operands."""
 TURNING_BACK: tuple[Operator, ...] = (COUNT, EPISODES, LONGEST, RISE, FALL)
-"""What may turn false again while its operand comes to hold at more and more steps."""
+"""Operators that may turn false again while their operand comes to hold at more and more steps."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 """The names of comparisons that mean the same with their sides swapped."""
 
 _BY_SPELLING: dict[str, Operator] = {}
 SPELLINGS: Mapping[str, Operator] = MappingProxyType(_BY_SPELLING)
-"""Every spelling of every operator."""
+"""All operators by their spellings."""
 
 
 def is_word(name: str) -> bool:
-    """Whether a name is an operator's alone."""
+    """Return True if a name is reserved for an operator."""
     return name in _BY_SPELLING and not _BY_SPELLING[name].yields
 
 
@@ -529,15 +531,8 @@ def register(operator: Operator) -> None:
     _BY_SPELLING.update(dict.fromkeys(operator.spellings, operator))
 
 
-def withdraw(operator: Operator) -> None:
-    """Take a row out of the table again."""
-    OPERATORS.remove(operator)
-    for spelling in operator.spellings:
-        del _BY_SPELLING[spelling]
-
-
 def operator_named(spelling: str) -> Operator:
-    """The operator with this spelling; KeyError if there is none."""
+    """Return the operator with this spelling; KeyError if there is none."""
     return _BY_SPELLING[spelling]
 
 
@@ -553,22 +548,24 @@ for _row in (
     register(_row)
 
 
-# ---- Who must know every operator: each keeps a table with a cell for each, and what is not in it is refused by name.
+# ---- Tables of cells: each package that must know every operator has one. A missing cell is an error that names it.
 
 T = TypeVar("T")
 
 
 class Cells(MutableMapping[Operator, T]):
-    """What one who speaks of operators knows of each; asking for one that is not there is an OperatorError."""
+    """A package's knowledge of each operator; a missing cell is an OperatorError."""
 
     def __init__(
         self, who: str, place: str, cells: Mapping[Operator, T], about: Callable[[Operator], bool] = lambda _: True
     ) -> None:
-        """`who` speaks, in which `place` of the source; `about` tells which operators may come there."""
+        """`who` needs the cells, which stand at `place` in the source; `about` selects the operators that must have
+        one.
+        """
         self.who, self.place, self.about = who, place, about
         self._cells = dict(cells)
         self.changes = 0
-        """How often cells were added or taken away, for those who remember what follows from all of them."""
+        """A counter of changes to the table, for caches of what follows from it."""
         EVERYONE.append(self)
 
     def __getitem__(self, operator: Operator) -> T:
@@ -596,16 +593,16 @@ class Cells(MutableMapping[Operator, T]):
 
 
 EVERYONE: list[Cells] = []  # type: ignore[type-arg]  # each has cells of its own kind
-"""All tables of cells; those of a module are here once it is imported."""
+"""All tables of cells in modules that were imported."""
 
 
 _TABLE = "logic/operators.py"
 _IN_ROWS = {"LaTeX": "latex", "the paper's English": "english", "messages": "operands", "text": "spellings"}
-"""Whose cells are fields of the rows themselves."""
+"""Readers whose cells are fields of the rows themselves."""
 
 
 def missing_cells() -> list[str]:
-    """Which operators some table lacks: one line each, with the operator, who must know it, and where."""
+    """Return a line for each missing cell, with the operator, its reader, and the place in the source."""
     lacks = [(row, who, _TABLE) for row in OPERATORS for who, field in _IN_ROWS.items() if not getattr(row, field)]
     lacks += [(row, of.who, of.place) for row in OPERATORS for of in EVERYONE if of.about(row) and row not in of]
     return [f"operator {row.name!r} has no cell for {who}: add it in {place}" for row, who, place in lacks]

@@ -1,20 +1,14 @@
-"""The format of model files: their keys, and bytes of any source read as a checked document."""
+"""The format of model files: the keys, and the values allowed for each."""
 
 import abc
-import json
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from telltree.errors import ModelFormatError, ModelVersionError
-from telltree.grammar.parser import has_more_parts
+from telltree.grammar.limits import has_more_tokens
 from telltree.search import SEARCHES
-from telltree.text import counted
-from telltree.tree.growth import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
-
-# ---- The format of model files: the keys, and the values allowed for each.
+from telltree.tree.settings import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
 
 FORMAT, FOREST, VERSION = "telltree model", "telltree forest", 2
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
@@ -31,7 +25,7 @@ Number = float | Literal["inf", "-inf", "nan"]
 Scalar = bool | Annotated[int, Field(ge=-MOST, le=MOST)] | float | str
 Label = bool | int | float | str
 Plain = Scalar | Many[Scalar] | None
-"""What a target that is not classes may keep of itself, and of a leaf."""
+"""A value that a target other than classes may store for itself or a leaf."""
 DType = Literal[
     "object", "str", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -39,20 +33,20 @@ DType = Literal[
 
 
 class Entry(BaseModel):
-    """An object of the file: no type conversion, and no unknown keys."""
+    """An object of the file, checked without type conversion; unknown keys are refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Classes(Entry):
-    """The labels, in order, and the NumPy type that predictions have."""
+    """The labels, in order, and the NumPy type of predictions."""
 
     dtype: DType
     values: Annotated[Many[Label], Field(min_length=1)]
 
 
 class ColumnEntry(Entry):
-    """A column; fields that it does not have are not written."""
+    """A column; absent fields are not written."""
 
     name: str
     type: Literal["real", "Boolean", "categorical"]
@@ -68,14 +62,14 @@ class ColumnEntry(Entry):
 
 
 class LeftOut(Entry):
-    """A column that the grammar passed over, and why."""
+    """A column that the grammar left out, and why."""
 
     column: str
     reason: str
 
 
 class GrammarEntry(Entry):
-    """A grammar with its groups written out; a column given only by name is that of the training data."""
+    """A grammar with its groups written out; a column given by name alone is that of the training data."""
 
     text: str
     columns: Many[str | ColumnEntry]
@@ -89,7 +83,7 @@ class GrammarText(Entry):
 
 
 class FunctionEntry(Entry):
-    """The signature of a user function; the function itself must be provided when the model is loaded."""
+    """The signature of a user function, which must be given when the model is loaded."""
 
     name: str
     takes: Many[str]
@@ -105,13 +99,13 @@ class RunnerUpEntry(Entry):
 
 
 class ProofEntry(Entry):
-    """Which formulas are certain not to be fitter."""
+    """The formulas that are proved not to be fitter."""
 
     atoms: Count
     depth: Count
     size: Count | None
     formulas: Annotated[str, Field(pattern="^[0-9]{1,1000}$")]
-    """In digits: there may be more than whole numbers of JSON can say."""
+    """A number in digits, since it may exceed the exact integers of JSON."""
     tried: Count
     wanted: Count
     fitness: Number
@@ -121,7 +115,7 @@ class ProofEntry(Entry):
 
 
 class OptimumEntry(Entry):
-    """What is proved of the whole tree: none over these questions costs less."""
+    """The proof that no tree over a pool of formulas costs less."""
 
     levels: Annotated[int, Field(ge=1, le=DEEPEST_OPTIMAL)]
     pool: Annotated[int, Field(ge=1, le=MOST_POOLED)]
@@ -134,14 +128,14 @@ class OptimumEntry(Entry):
 
 
 class FoundEntry(Entry):
-    """How well a class is found."""
+    """Recall and precision of a class."""
 
     recall: Annotated[float, Field(ge=0, le=1)]
     precision: Annotated[float, Field(ge=0, le=1)] | None
 
 
 class FloorEntry(Entry):
-    """What became of the floor for the recall of a class."""
+    """The effect of a minimum recall of a class."""
 
     label: Label
     floor: Annotated[float, Field(gt=0, le=1)]
@@ -151,7 +145,7 @@ class FloorEntry(Entry):
 
 
 class UnknownEntry(Entry):
-    """The question as it is said, and what becomes of records whose answer is unknown."""
+    """The formula before unknown answers were settled, and the branch of records with an unknown answer."""
 
     said: Text
     goes: bool
@@ -159,7 +153,7 @@ class UnknownEntry(Entry):
 
 
 class Branch(Entry):
-    """A node; the subtree for records for which the formula is true follows, then the other."""
+    """An inner node; the subtree of records for which its formula is true follows, then the other."""
 
     kind: Literal["branch"]
     formula: Text
@@ -168,11 +162,11 @@ class Branch(Entry):
     robustness: Number
     runners_up: Many[RunnerUpEntry]
     spoken: bool = False
-    """Whether rules of the grammar have English of their own for it."""
+    """True if rules of the grammar have English of their own for it."""
     found: Text | None = None
     """The formula as the search found it, if it was changed."""
     naming: Annotated[float, Field(ge=0)] = 0.0
-    """The bits that name the formula in its grammar."""
+    """The length of the formula in its grammar, in bits."""
     by_size: Many[RunnerUpEntry] = []
     """The best formula of each size, the shortest first."""
     proof: ProofEntry | None = None
@@ -180,7 +174,7 @@ class Branch(Entry):
 
 
 class HeadlineEntry(Entry):
-    """A short formula that is true of all training records of a leaf except those missed, and of some elsewhere."""
+    """A short formula that is true of all training records of a leaf but `missed`, and of `elsewhere` of the others."""
 
     formula: Text
     others: Count
@@ -189,14 +183,14 @@ class HeadlineEntry(Entry):
 
 
 class ConditionEntry(Entry):
-    """What must occur in a record for a sentence about a leaf to say anything, and in how many of its it does."""
+    """A condition without which a sentence about a leaf is vacuous, and the number of its records that meet it."""
 
     formula: Text
     members: Count
 
 
 class LeafEntry(Entry):
-    """A leaf: what it says of its training records, and its headline and short formula if it has them.
+    """A leaf: a summary of its training records, and its headline and short formula if it has them.
 
     Of classes it has the records of each class, and their weights; of any other target its `summary`.
     """
@@ -210,8 +204,8 @@ class LeafEntry(Entry):
     conditions: Many[ConditionEntry] = []
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What its target wrote of it."""
+    def target_summary(self) -> dict[str, Any]:
+        """The summary, as its target wrote it."""
         return {"counts": self.counts, "weights": self.weights} if self.summary is None else self.summary
 
 
@@ -226,7 +220,7 @@ class Spread(Entry):
 
 
 class StepEntry(Entry):
-    """The length of a step, if all had the same, the unit of times, "" if none, and the name of their column."""
+    """The length of a step if all have the same, the unit of times ("" if none), and the name of their column."""
 
     length: Annotated[float, Field(gt=0)] | None = None
     unit: str
@@ -234,14 +228,14 @@ class StepEntry(Entry):
 
 
 class PathEntry(Entry):
-    """How the values of one column within a step become one."""
+    """The aggregation of a column within a step."""
 
     column: str
     way: Literal["last", "mean", "any"]
 
 
 class HowReadEntry(Entry):
-    """How the training data were read, as far as other data must be read the same way."""
+    """The arguments with which other data must be read in the same way as the training data."""
 
     id: str | None = None
     time: str | None = None
@@ -256,7 +250,7 @@ class HowReadEntry(Entry):
 
 
 class TrainingEntry(Entry):
-    """What is kept of the training data."""
+    """Properties of the training data."""
 
     seed: Count
     step: StepEntry | None = None
@@ -296,7 +290,7 @@ class GiniSizeEntry(Entry):
 
 
 class MDLEntry(Entry):
-    """The settings of a criterion in bits."""
+    """The settings of a criterion based on description length."""
 
     price: float
     tolerance: float
@@ -311,19 +305,19 @@ class MeasuredEntry(Entry):
 
 
 class ScoreEntry(MeasuredEntry):
-    """How well a tree of the pruning path did in cross-validation: accuracy, and what decides between sizes."""
+    """The cross-validated scores of a tree of the pruning path: accuracy, and those that decide between sizes."""
 
     balanced: MeasuredEntry | None = None
     behind: MeasuredEntry | None = None
 
 
 class PruningPathEntry(Entry):
-    """The whole tree, of which the model's is a part, and the scores of the trees on its pruning path."""
+    """The unpruned tree, and the scores of the trees on its pruning path."""
 
     tree: Many[NodeEntry]
     scores: Many[ScoreEntry] = []
     taken: Count | None = None
-    """The place in the pruning path of the tree that the model's was made of; None in old files."""
+    """The position of the model's tree in the pruning path; None in old files."""
 
 
 class ClassWeight(Entry):
@@ -334,14 +328,14 @@ class ClassWeight(Entry):
 
 
 class RecallEntry(Entry):
-    """The least recall of a class."""
+    """The minimum recall of a class."""
 
     label: Label
     recall: Annotated[float, Field(gt=0, le=1)]
 
 
 class GrowthEntry(Entry):
-    """The way a tree is grown, and its settings."""
+    """A way to grow trees, and its settings."""
 
     name: Literal["Greedy", "LookAhead", "Optimal"]
     settings: dict[str, Scalar | None]
@@ -365,12 +359,12 @@ class Settings(Entry):
 
 
 class CommonEntry(Entry):
-    """What files of trees and of forests have in common."""
+    """The common part of files of trees and of forests."""
 
     version: Literal[2]
     classes: Classes | None = None
     target: dict[str, Plain] | None = None
-    """What is predicted, if it is not classes: its `kind`, and what that must know."""
+    """A target other than classes: its `kind` and parameters."""
     columns: Many[ColumnEntry]
     functions: Many[FunctionEntry]
     grammar: GrammarEntry | None
@@ -378,10 +372,10 @@ class CommonEntry(Entry):
 
     @abc.abstractmethod
     def entries(self) -> Iterator[Branch | LeafEntry]:
-        """All nodes."""
+        """Yield all nodes."""
 
     def formulas(self) -> Iterator[str]:
-        """The texts of all formulas."""
+        """Yield the texts of all formulas."""
         for entry in self.entries():
             if isinstance(entry, Branch):
                 yield entry.formula
@@ -397,16 +391,16 @@ class CommonEntry(Entry):
                 yield other
 
     def is_too_long(self) -> bool:
-        """Whether its different formulas have more words and signs than are read."""
-        return has_more_parts(set(self.formulas()), MOST_PARTS)
+        """Return True if the distinct formulas have more words and signs than the limit."""
+        return has_more_tokens(set(self.formulas()), MOST_PARTS)
 
     def written(self) -> dict[str, Any]:
-        """The document in JSON's types, without absent fields of columns and formulas."""
+        """Return the document in JSON's types, without fields that have their defaults."""
         return self.model_dump(exclude_defaults=True)
 
 
 class Document(CommonEntry):
-    """The whole file of a tree."""
+    """The file of a tree."""
 
     format: Literal["telltree model"]
     tree: Many[NodeEntry]
@@ -417,216 +411,25 @@ class Document(CommonEntry):
     settings: Settings
 
     def entries(self) -> Iterator[Branch | LeafEntry]:
-        """Of the tree, and of the whole one."""
+        """Yield the nodes of the tree and of the unpruned tree."""
         yield from self.tree
         yield from self.pruning_path.tree if self.pruning_path else ()
 
 
 class ForestDocument(CommonEntry):
-    """The whole file of a forest."""
+    """The file of a forest."""
 
     format: Literal["telltree forest"]
     trees: Annotated[Many[Many[NodeEntry]], Field(min_length=1, max_length=MOST_TREES)]
     """Each in preorder, the true side first."""
     counts: Many[Count]
-    """The training records of each class."""
+    """The number of training records of each class."""
     n_estimators: Annotated[int, Field(ge=1, le=MOST_TREES)]
     random_state: Count | None
     settings: Settings | None
-    """Of the trees; none where they were the usual ones."""
+    """Settings of the trees; None for the defaults."""
 
     def entries(self) -> Iterator[Branch | LeafEntry]:
-        """Of all trees."""
+        """Yield the nodes of all trees."""
         for tree in self.trees:
             yield from tree
-
-
-# ---- Files of version 1, which had other names for some settings.
-
-_RENAMED = {"fitness": "criterion", "min_members": "min_samples_leaf", "recall": "min_recall"}
-_SIZES = {"nodes": "terminals", "derivation nodes": "nodes"}
-"""Sizes of GiniSize: the first versions called terminals "nodes"."""
-
-
-def upgraded(found: dict[str, Any]) -> dict[str, Any]:
-    """A document of version 1 in the terms of this version. Whatever is damaged in it stays so."""
-    renamed = {"front": "pruning_path", "n_trees": "n_estimators"}
-    new = {renamed.get(key, key): value for key, value in found.items()} | {"version": VERSION}
-    for key, value in new.items():
-        match key, value:
-            case "tree", list():
-                new[key] = _upgraded_nodes(value)
-            case "trees", list():
-                new[key] = [_upgraded_nodes(nodes) if isinstance(nodes, list) else nodes for nodes in value]
-            case "pruning_path", {"tree": list(nodes)}:
-                new[key] = value | {"tree": _upgraded_nodes(nodes)}
-            case "settings", dict():
-                new[key] = _upgraded_settings(value)
-    return new
-
-
-def _upgraded_nodes(nodes: list[Any]) -> list[Any]:
-    return [
-        {"robustness" if key == "margin" else key: value for key, value in node.items()}
-        if isinstance(node, dict)
-        else node
-        for node in nodes
-    ]
-
-
-def _upgraded_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    new = {_RENAMED.get(key, key): value for key, value in settings.items()}
-    match new.get("criterion"):
-        case {"size": str(size), **others}:
-            ties = {"ties": "robustness"} if others.get("ties") == "margin" else {}
-            new["criterion"] = others | {"size": _SIZES.get(size, size)} | ties
-    before = new.get("growth")
-    centre, exact = new.pop("centre", None), new.pop("thresholds", "centred") == "exact"
-    growth = {
-        "thresholds": "best" if exact else None if centre is None else "midpoint" if centre else "grid",
-        "simplify": not new.pop("as_derived", False),
-        "simplicity": new.pop("simplicity", 1.0),
-    }
-    greedy = {"min_gain": new.pop("min_gain", None), "prevent_same_label": new.pop("prevent_same_label", False)}
-    if isinstance(before, dict):
-        new["growth"] = {"name": before.get("name"), "settings": growth | {"pool": before.get("pool")}}
-    elif growth | greedy != {
-        "thresholds": None, "simplify": True, "simplicity": 1.0, "min_gain": None, "prevent_same_label": False
-    }:  # fmt: skip
-        new["growth"] = {"name": "Greedy", "settings": growth | greedy}
-    return new
-
-
-# ---- Bytes from any source to a checked document: bounded in size, and raising only our errors.
-
-Kind = TypeVar("Kind", bound=CommonEntry)
-_KINDS: dict[str, type[Document] | type[ForestDocument]] = {FORMAT: Document, FOREST: ForestDocument}
-MOST_BYTES = 16 << 20
-"""A model of twenty thousand columns takes eight million."""
-MOST_OF = {b"{": 200_000, b"[": 250_000, b",": 1_500_000}
-"""Objects, lists and items: what takes memory when it is read, and is counted before; the text of grammars has some."""
-MOST_COLUMNS = 50_000
-MOST_ITEMS = 1_000_000
-"""Of all lists together."""
-MOST_KEYS = 50
-"""The most keys of one object; no object of the format has half as many."""
-
-
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a model file, unless there are too many."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        reason = getattr(error, "strerror", None) or error
-        raise ModelFormatError(f"cannot read the model file {os.fspath(path)!r}: {reason}") from error
-    if len(content) > MOST_BYTES:
-        raise ModelFormatError(
-            f"{os.fspath(path)!r} is no model file: it has more than {MOST_BYTES >> 20} MB, the most that one may have"
-        )
-    return content
-
-
-def bounded(content: bytes) -> Any:
-    """What JSON says, if it is not too large to be a model."""
-    for sign, most in MOST_OF.items():
-        if content.count(sign) > most:
-            raise ModelFormatError(
-                f"this is no model file: it has {content.count(sign):,} times {sign.decode()!r}, and at most {most:,} "
-                f"are read"
-            )
-    found = _parsed(content)
-    columns = found.get("columns") if isinstance(found, dict) else None
-    if isinstance(columns, list) and len(columns) > MOST_COLUMNS:
-        raise ModelFormatError(
-            f"this is no model file: it has {len(columns):,} columns, and at most {MOST_COLUMNS:,} are read"
-        )
-    return found
-
-
-def read_document(content: bytes) -> Document | ForestDocument:
-    """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
-    found = bounded(content)
-    if b"\\ud" in content.lower():  # perhaps half of a character, which could not be written again
-        try:
-            json.dumps(found, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            raise ModelFormatError(
-                f"this is no model file: {error.object[error.start]!a} is half of a character"
-            ) from None
-    kind = _KINDS.get(str(found.get("format"))) if isinstance(found, dict) else None
-    if kind is None:
-        raise ModelFormatError(
-            f'this is no model file: it should be a JSON object with "format": "{FORMAT}"; write one with model.save()'
-        )
-    version = found.get("version")
-    if type(version) is not int or version < 1:
-        raise ModelFormatError(f"this model file is damaged: its version is {version!r:.40}, not a whole number from 1")
-    if version > VERSION:
-        raise ModelVersionError(
-            f"this model file has format version {str(version)[:20]}, and this telltree reads versions up to "
-            f"{VERSION}; upgrade telltree: pip install --upgrade telltree"
-        )
-    return checked(upgraded(found) if version == 1 else found, "this model file is damaged", kind)
-
-
-def read_tree(content: bytes) -> Document:
-    """The document of a tree; a forest is refused."""
-    found = read_document(content)
-    if isinstance(found, ForestDocument):
-        raise ModelFormatError(
-            f"it holds a forest of {counted(len(found.trees), 'tree')}, and a single tree is wanted here; read it with "
-            "telltree.load(path) in Python, and predict with that"
-        )
-    return found
-
-
-def checked(found: dict[str, Any], what: str, kind: type[Kind]) -> Kind:
-    """The document, if valid; otherwise an error that begins with `what` and names the place."""
-    try:
-        return kind.model_validate(found)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = " → ".join(map(str, first["loc"]))
-        raise ModelFormatError(f"{what}: at {place[:200]}: {first['msg'][:200]}") from None
-
-
-def _parsed(content: bytes) -> Any:
-    try:
-        return json.loads(content.decode("utf-8"), object_pairs_hook=_Objects().object, parse_constant=_no_constant)
-    except RecursionError:
-        raise ModelFormatError("this is no model file: it is nested too deeply") from None
-    except UnicodeDecodeError as error:
-        raise ModelFormatError(f"this is no model file: byte {error.start} is no text in UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise ModelFormatError(
-            f"this is no model file, or one cut short: line {error.lineno}, column {error.colno}: {error.msg}"
-        ) from None
-    except ModelFormatError:
-        raise
-    except ValueError as error:  # an integer of thousands of digits
-        raise ModelFormatError(f"this is no model file: {error}") from None
-
-
-class _Objects:
-    """Makes the objects of a file, and counts the items of the lists in them."""
-
-    def __init__(self) -> None:
-        self._items = 0
-
-    def object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(pairs) > MOST_KEYS:
-            raise ModelFormatError(f"this is no model file: an object in it has {len(pairs):,} keys")
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise ModelFormatError(f"this model file is damaged: the key {twice!r:.80} stands twice in one object")
-        self._items += sum([len(value) for value in found.values() if type(value) is list])
-        if self._items > MOST_ITEMS:
-            raise ModelFormatError(f"this is no model file: its lists have more than {MOST_ITEMS:,} items in all")
-        return found
-
-
-def _no_constant(word: str) -> Any:
-    raise ModelFormatError(f"this is no model file: {word} is no number in JSON")

@@ -1,4 +1,4 @@
-"""The table of targets: the one list of what a model can be written as."""
+"""Export of models to other languages: the table of targets."""
 
 from collections.abc import Container, Mapping
 from importlib import import_module
@@ -8,27 +8,27 @@ from telltree.errors import SettingsError
 
 
 class ExportTarget(NamedTuple):
-    """A language to write models in. Its writer is loaded when first used, so that naming all of them costs nothing."""
+    """A language to write models in. Its writer is imported when first used, so that listing targets is cheap."""
 
     module: str
-    """The module of this package that the writer is in."""
+    """The module of this package with the writer."""
     writer: str
-    """A function of what is exported."""
+    """The name of a function from `Exported` and options to text."""
     help: str
     takes: tuple[str, ...] = ()
     """The options of `export_model` that the writer takes."""
 
 
 TARGETS: Mapping[str, ExportTarget] = {
-    "text": ExportTarget("notations", "formula_text", "formulas that telltree reads"),
-    "latex": ExportTarget("notations", "latex", "formulas for papers"),
-    "dot": ExportTarget("notations", "dot", "a picture, for Graphviz"),
-    "json": ExportTarget("tables", "json_rules", "a table of rules"),
-    "csv": ExportTarget("tables", "csv_table", "the same"),
-    "markdown": ExportTarget("tables", "markdown_table", "the same"),
-    "stl": ExportTarget("stl", "stl", "signal temporal logic, for rtamt"),
-    "python": ExportTarget("python_module", "python_module", "a module that needs nothing but Python", takes=("time",)),
-    "sql": ExportTarget("sql", "sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),
+    "text": ExportTarget("export_text", "formula_text", "formulas that telltree reads"),
+    "latex": ExportTarget("export_text", "latex", "formulas for papers"),
+    "dot": ExportTarget("export_text", "dot", "a picture, for Graphviz"),
+    "json": ExportTarget("export_text", "json_rules", "a table of rules"),
+    "csv": ExportTarget("export_text", "csv_table", "the same"),
+    "markdown": ExportTarget("export_text", "markdown_table", "the same"),
+    "stl": ExportTarget("export_stl", "stl", "signal temporal logic, for rtamt"),
+    "python": ExportTarget("export_python", "python_module", "a module that needs nothing but Python", takes=("time",)),
+    "sql": ExportTarget("export_sql", "sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),
 }
 
 
@@ -43,23 +43,23 @@ def export_model(
     id: str = "id",  # noqa: A002 - the word users look for
     time: str | None = "time",
 ) -> str:
-    """A tree or a fitted classifier as text in another language.
+    """Write a tree or a fitted classifier in another language.
 
     to: "text", formulas that `Formula.parse` reads; "latex"; "dot", for Graphviz; "json", "csv" and "markdown", the
         table of rules; "stl", signal temporal logic for rtamt; "python", a module that needs nothing but Python; "sql",
         a query for SQLite and DuckDB.
     category: the number of the only category to export; by default the whole tree.
     missing: the columns that may miss values, for English and STL; by default those that missed some in training, or
-        for a bare tree any.
-    style: of the English in tables of rules, that of `telltree.explain.english`; headlines and short descriptions are
-        told in plain English alone.
-    table, id, time: for SQL, the name of the long table, and of its columns for records and time (None: a record has
-        one row). Attributes are columns of their own names. Where formulas ask for the time elapsed, and steps differ
-        in length, `time` holds it as numbers in the unit of training, and in Python it is a list beside the columns.
+        all for a tree without a classifier.
+    style: that of the English in tables of rules, as in `telltree.explain.english`; headlines and short descriptions
+        are always in plain English.
+    table, id, time: for SQL, the names of the long table and of its columns for records and time (None: a record has
+        one row). Attributes are columns of the same names. If formulas need elapsed time, and steps differ in length,
+        `time` holds it as numbers in the unit of training; in Python it is a list beside the columns.
 
-    What a target cannot say, such as a user function in SQL, is a SettingsError.
+    What a target cannot express, such as a user function in SQL, is a SettingsError.
     """
-    from telltree.models.exported import Exported
+    from telltree.models.export_common import Exported
 
     if to not in TARGETS:
         raise SettingsError(f"cannot export to {to!r}; the targets are {', '.join(TARGETS)}")

@@ -11,24 +11,24 @@ from telltree.grammar import Grammar
 from telltree.search import Search
 from telltree.search.search import Breeder, Task
 from telltree.tree.pruning_path import PruningPath
-from telltree.tree.training import Training
+from telltree.tree.training_facts import TrainingFacts
 from telltree.tree.tree import Tree
 
 
 @dataclass(frozen=True, kw_only=True)
-class Common:
-    """What is kept of a fitted tree or forest alike."""
+class FittedModel:
+    """The common part of fitted trees and forests."""
 
     grammar: Grammar | None
     """The grammar that was searched; None if no column could be used, or if each tree of a forest had its own."""
-    training: Training
+    training: TrainingFacts
     interrupted: bool
     named: bool
-    """Whether the columns had names, or only numbers: scikit-learn distinguishes these."""
+    """True if the columns had names, not only numbers: scikit-learn distinguishes these."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model(Common):
+class Model(FittedModel):
     """A fitted classifier, without the results of its searches."""
 
     tree: Tree
@@ -38,16 +38,16 @@ class Model(Common):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForestModel(Common):
+class ForestModel(FittedModel):
     """A fitted forest."""
 
     trees: tuple[Tree, ...]
     counts: tuple[int, ...]
-    """The training records of each class."""
+    """The number of training records of each class."""
     n_estimators: int
     random_state: Any
     parameters: dict[str, Any] | None
-    """Those of its trees; None for the usual ones."""
+    """The parameters of its trees; None for the defaults."""
 
 
 def _forgotten(what: str) -> SettingsError:
@@ -59,7 +59,7 @@ def _forgotten(what: str) -> SettingsError:
 
 @dataclass(frozen=True)
 class ForgottenCriterion:
-    """Replaces, in a loaded model, a criterion that only its author has; prediction does not need it."""
+    """A placeholder, in loaded models, for a user's own criterion, which prediction does not need."""
 
     def __call__(self, true: Any, total: Any, size: Any) -> NDArray[np.float64]:
         raise _forgotten("criterion")
@@ -67,7 +67,7 @@ class ForgottenCriterion:
 
 @dataclass(frozen=True, repr=False)
 class ForgottenSearch(Search):
-    """Replaces, in a loaded model, a search that only its author has; prediction does not need it."""
+    """A placeholder, in loaded models, for a user's own search, which prediction does not need."""
 
     def check(self, grammar: Grammar) -> None:
         raise _forgotten("search")

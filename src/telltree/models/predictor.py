@@ -1,4 +1,4 @@
-"""What prediction needs of a model file: columns, target, tree and formulas."""
+"""Model files for prediction: columns, target, tree and formulas, without what only learning and explaining need."""
 
 import dataclasses
 import os
@@ -8,23 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
-from telltree.grammar.grammar import expression_of
-from telltree.grammar.parser import parse_expression, quick_formula
-from telltree.grammar.syntax_tree import Source
+from telltree.grammar.formulas import expression_of
+from telltree.grammar.parser import parse_expression
 from telltree.logic import UserFunction
-from telltree.models.document import (
-    Branch,
-    ColumnEntry,
-    CommonEntry,
-    Document,
-    FunctionEntry,
-    HowReadEntry,
-    LeafEntry,
-    read_file,
-    read_tree,
-)
+from telltree.models.document import Branch, ColumnEntry, CommonEntry, Document, FunctionEntry, HowReadEntry, LeafEntry
+from telltree.models.parse_document import read_file, read_tree
 from telltree.panel import Column, Schema
-from telltree.panel.how_read import HowRead, NamedStep, StepLength
+from telltree.panel.dates import NamedStep, StepLength
+from telltree.panel.input_options import ReadArguments
 from telltree.tree.class_target import read_target
 from telltree.tree.target import Target
 from telltree.tree.tree import Leaf, Node, Optimum, Tree, Unknown
@@ -33,17 +24,15 @@ if TYPE_CHECKING:
     from telltree.grammar import Grammar
 
 
-# ---- What a model file says of a tree itself: columns, target, shape and formulas. To predict, no more is needed.
+# ---- Parts of model files that prediction needs: columns, target, shape and formulas of the tree.
 
 DAMAGED = "this model file is damaged"
 DEEPEST = 200
-"""Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
-MOST_UNLIKE = 20_000
-"""Characters of formulas that only Lark reads, which are spelt as no model file spells them."""
+"""The most branches from root to leaf; trees are walked recursively, and learned ones are less than half as deep."""
 
 
 def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
-    """The functions that the file names, from those given."""
+    """Return the functions that the file names, from those given."""
     known = {function.name: function for function in given}
     found = {}
     for entry in wanted:
@@ -64,12 +53,12 @@ def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction])
 
 
 def column_of(entry: ColumnEntry) -> Column:
-    """A column as the schema has it."""
+    """Return the column of an entry."""
     return Column(**vars(entry))
 
 
 def tree_of(document: Document, schema: Schema, root: Node | Leaf) -> Tree:
-    """The tree below a root, with what the file says of its training."""
+    """Return the tree below a root, with the properties of its training data."""
     kept = document.training
     optimum = None if document.optimum is None else Optimum(**document.optimum.model_dump())
     return Tree(
@@ -79,19 +68,19 @@ def tree_of(document: Document, schema: Schema, root: Node | Leaf) -> Tree:
 
 
 def known_schema(document: CommonEntry, schema: Schema) -> Schema:
-    """The columns as trees have them: those that never changed are static."""
+    """Return the schema of trees, in which columns that never changed within records are static."""
     still = frozenset(document.training.still)
     return Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
 
 
 def step_of(document: CommonEntry) -> StepLength | None:
-    """The length of a step in training, and its unit."""
+    """Return the length of a step in training, and its unit."""
     step = document.training.step
     return None if step is None else NamedStep(step.length, step.unit, step.clock)
 
 
 def target_of(document: CommonEntry) -> Target:
-    """What the model predicts: classes, or what another kind of target has written of itself."""
+    """Return the target of the model: classes, or another kind."""
     if document.classes is not None and document.target is None:
         return read_target("classes", document.classes.model_dump())
     kind = None if document.target is None else document.target.get("kind")
@@ -101,16 +90,15 @@ def target_of(document: CommonEntry) -> Target:
 
 
 class FormulaReader:
-    """Reads formulas, and restores the English of those that are in the grammar's own words."""
+    """Parses formulas, and restores the English that rules of the grammar give them."""
 
     def __init__(self, grammar: "Grammar | None", schema: Schema, functions: dict[str, UserFunction]) -> None:
         self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
         self._schema = schema if grammar is None else grammar.schema
         self._known: dict[tuple[str, bool], Formula] = {}
-        self._unlike = 0
 
     def read(self, text: str, spoken: bool) -> Formula:
-        """The formula; its columns must be those of the training data."""
+        """Parse a formula; its columns must be those of the training data."""
         if (text, spoken) not in self._known:
             self._known[text, spoken] = self._read(text, spoken)
         return self._known[text, spoken]
@@ -119,7 +107,7 @@ class FormulaReader:
         try:
             # headlines may mention columns that the grammar does not
             schema = self._schema if spoken else self._training
-            formula = Formula(expression_of(self._source(text), schema, functions=self._functions))
+            formula = Formula(expression_of(parse_expression(text), schema, functions=self._functions))
             if spoken and self._grammar is not None:
                 formula = Formula(self._grammar.derive(formula.expression).expression)
         except GrammarError as error:
@@ -130,33 +118,20 @@ class FormulaReader:
                 raise ModelFormatError(f"{DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
         return formula
 
-    def _source(self, text: str) -> Source:
-        """The text parsed: fast, or by Lark, but not very many of those."""
-        source = quick_formula(text)
-        if source is not None:
-            return source
-        self._unlike += len(text)
-        if self._unlike > MOST_UNLIKE:
-            raise GrammarError(
-                f"with those before it, {self._unlike:,} characters are in formulas that telltree would write "
-                f"otherwise, and at most {MOST_UNLIKE:,} are read"
-            )
-        return parse_expression(text)
-
 
 def question_of(entry: Branch, formulas: FormulaReader, *, spoken: bool = True) -> tuple[Formula, Unknown | None]:
-    """What a node asks, and if answers may be unknown, how that is said; `spoken`: with a grammar's own words."""
+    """Return the formula of a node, and its form for unknown answers; `spoken`: with the English of the grammar."""
     if entry.unknown is None:
         return formulas.read(entry.formula, entry.spoken and spoken), None
-    said = formulas.read(entry.unknown.said, entry.spoken and spoken)
-    formula = Formula(settled(said.expression, entry.unknown.goes))
+    unsettled = formulas.read(entry.unknown.said, entry.spoken and spoken)
+    formula = Formula(settled(unsettled.expression, entry.unknown.goes))
     if formula != formulas.read(entry.formula, spoken=False):
         raise ModelFormatError(f"{DAMAGED}: its formula {entry.formula!r:.100} is not what it says of unknown answers")
-    return formula, Unknown(said, entry.unknown.goes, entry.unknown.records)
+    return formula, Unknown(unsettled, entry.unknown.goes, entry.unknown.records)
 
 
 def check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
-    """Check that each branch is followed by two subtrees, and none is too deep."""
+    """Raise a ModelFormatError unless each branch is followed by two subtrees, and none is too deep."""
     depths = [0]  # of the subtrees still to come
     for entry in entries:
         if not depths:
@@ -170,30 +145,28 @@ def check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
         raise ModelFormatError(f"{DAMAGED}: its tree ends too early")
 
 
-def how_read_of(entry: HowReadEntry) -> HowRead:
-    """How the training data were read."""
+def how_read_of(entry: HowReadEntry) -> ReadArguments:
+    """Return the arguments with which the training data were read."""
     found = dict(entry)
     if not isinstance(entry.how, str):
         found["how"] = tuple((way.column, way.way) for way in entry.how)
-    return HowRead(**found)
+    return ReadArguments(**found)
 
 
-# ---- What prediction needs of a model file: its tree, without what only learning and telling need.
-#
-# The grammar, the runners-up and the sentences are checked by `load_model`, which reads them.
+# ---- Predictors: the tree of a model file. `load_model` reads and checks the grammar, runners-up and sentences too.
 
 
 class Predictor(NamedTuple):
     """A tree that predicts."""
 
     tree: Tree
-    """Its leaves have no headlines, and its nodes no figures."""
+    """Leaves have no headlines, and nodes no scores."""
     schema: Schema
-    """Of all columns of the training data."""
+    """The columns of the training data."""
 
 
 def load_predictor(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Predictor:
-    """The tree of a model file, to predict with, whose formulas may call `functions`; errors name the file."""
+    """Load the tree of a model file, whose formulas may call `functions`; errors name the file."""
     try:
         return _predictor(read_tree(read_file(path)), functions)
     except ModelFormatError as error:
@@ -213,6 +186,6 @@ def _predictor(document: Document, functions: Sequence[UserFunction]) -> Predict
 def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target: Target) -> Node | Leaf:
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
-        return Leaf(target.summary_of(entry.told))
+        return Leaf(target.summary_of(entry.target_summary))
     formula, unknown = question_of(entry, formulas, spoken=False)
     return Node(formula, _tree(waiting, formulas, target), _tree(waiting, formulas, target), unknown=unknown)

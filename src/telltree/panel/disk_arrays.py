@@ -1,7 +1,7 @@
-"""Arrays that are too large for memory: they are in files that nobody else sees, and that vanish with them.
+"""Arrays larger than memory: mapped from unnamed temporary files, which vanish with them.
 
-They are used like any other array. What is touched of them takes memory until `rest` is called, or until the machine
-needs it: nothing is lost by that, it is read again.
+They are used like any other array. Pages in use take memory until `unload` is called or the system needs it; they are
+read again when used again.
 """
 
 import io
@@ -20,22 +20,21 @@ from telltree.errors import DataError
 
 Array = npt.NDArray[Any]
 PIECE = 1 << 21
-"""Rows of an array on disk that are looked at together."""
+"""Rows of an array on disk that are processed together."""
 Empty = Callable[[int, npt.DTypeLike], Array]
-"""Makes room for so many values of a type: `numpy.empty` in memory, `empty` on disk."""
-
-_FILES: weakref.WeakKeyDictionary[mmap.mmap, int] = weakref.WeakKeyDictionary()  # maps, and the files behind them
+"""Allocates an array of a length and type: `numpy.empty` in memory, `empty` on disk."""
+_FILES: weakref.WeakKeyDictionary[mmap.mmap, int] = weakref.WeakKeyDictionary()  # maps -> their file descriptors
 
 
 def empty(count: int, dtype: npt.DTypeLike) -> Array:
-    """Room on disk for so many values; a DataError if there is none."""
+    """Allocate an array on disk; a DataError if the disk is full."""
     found = sparse(count, dtype)
-    secure(found)
+    reserve(found)
     return found
 
 
 def sparse(count: int, dtype: npt.DTypeLike) -> Array:
-    """The same, without a claim to the room: `secure` what is about to be written."""
+    """Allocate an array on disk without reserving blocks; `reserve` the parts that are about to be written."""
     kind = np.dtype(dtype)
     if not count or kind.hasobject:
         return np.empty(count, kind)
@@ -49,19 +48,19 @@ def sparse(count: int, dtype: npt.DTypeLike) -> Array:
 
 
 def mapped(array: Array, file: IO[bytes]) -> Array:
-    """Give the same array, at the end of a file that is already there."""
+    """Append an array to an open file, and return it mapped from there."""
     start = file.seek(0, io.SEEK_END)
     file.write(array.data)
     file.flush()
     found = np.memmap(file, array.dtype, "r", offset=start, shape=array.shape)
-    if isinstance(found.base, mmap.mmap):  # so that it can rest as well
+    if isinstance(found.base, mmap.mmap):  # so that `unload` unloads it too
         _FILES[found.base] = -1
     return found
 
 
 def allow_files(count: int) -> None:
-    """Let this process have so many more files open, as far as the system lets it: each array on disk is one or two."""
-    with suppress(ImportError, ValueError, OSError):  # there may be no such limit, or none that we may change
+    """Raise this process's limit of open files by `count`, if permitted; an array on disk has one or two."""
+    with suppress(ImportError, ValueError, OSError):  # no such limit, or no permission to change it
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -70,8 +69,8 @@ def allow_files(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
-def secure(array: Array) -> None:
-    """Claim the room on disk for an array, or part of one; a full disk would end the program in the midst of work."""
+def reserve(array: Array) -> None:
+    """Reserve disk blocks for an array or a part of one; writing to a full disk would kill the process."""
     mapped = _map_of(array)
     if mapped is None or not array.size or not hasattr(os, "posix_fallocate"):
         return
@@ -92,7 +91,7 @@ def _claimed(size: int) -> Iterator[None]:
 
 
 def on_disk(array: object) -> bool:
-    """Whether an array, or the one that it is a view of, is on disk."""
+    """Return True if an array, or the array it is a view of, is on disk."""
     return _map_of(array) is not None
 
 
@@ -104,8 +103,8 @@ def _map_of(array: object) -> mmap.mmap | None:
     return array if isinstance(array, mmap.mmap) and array in _FILES else None
 
 
-def rest() -> None:
-    """Take no memory for arrays on disk, until they are touched again."""
+def unload() -> None:
+    """Unload all arrays on disk from memory until they are used again."""
     if hasattr(mmap, "MADV_DONTNEED"):
         for known in _FILES.keyrefs():  # a list: other threads may make arrays meanwhile
             if (here := known()) is not None:
@@ -113,23 +112,23 @@ def rest() -> None:
 
 
 def like(array: Array, dtype: npt.DTypeLike) -> Array:
-    """Room for as many values where an array is: on disk, or in memory."""
+    """Allocate an array of the same length where `array` is: on disk or in memory."""
     return (empty if on_disk(array) else np.empty)(len(array), dtype)
 
 
 def pieces(array: Array) -> Iterator[slice]:
-    """An array in memory as a whole, one on disk piece by piece."""
+    """Yield slices that cover an array: one if it is in memory, several if it is on disk."""
     length = len(array)
     if not on_disk(array):
         yield slice(0, length)
         return
     for start in range(0, length, PIECE):
         yield slice(start, min(start + PIECE, length))
-        rest()
+        unload()
 
 
 def piecewise(change: Callable[[Array], Array], array: Array, dtype: npt.DTypeLike) -> Array:
-    """What becomes of the values of an array, each by itself; it is where the array is."""
+    """Apply an elementwise function; the result is where the array is, on disk or in memory."""
     if not on_disk(array):
         return change(array)
     found = like(array, dtype)
@@ -139,7 +138,7 @@ def piecewise(change: Callable[[Array], Array], array: Array, dtype: npt.DTypeLi
 
 
 def by_records(array: Array, lengths: npt.NDArray[np.int64]) -> Iterator[tuple[slice, slice]]:
-    """Records and their rows, which an array has one record after the other: all at once, or some at a time."""
+    """Yield slices of whole records and of their rows: all at once in memory, some at a time on disk."""
     if not on_disk(array):
         yield slice(0, len(lengths)), slice(0, len(array))
         return
@@ -149,4 +148,4 @@ def by_records(array: Array, lengths: npt.NDArray[np.int64]) -> Iterator[tuple[s
         last = max(first + 1, int(np.searchsorted(ends, before + PIECE, side="right")))
         yield slice(first, last), slice(before, int(ends[last - 1]))
         first, before = last, int(ends[last - 1])
-        rest()
+        unload()

@@ -1,4 +1,4 @@
-"""The labels of the records, kept with them or apart from them."""
+"""Labels: read from a table, matched with the records of a panel, and checked."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,22 +6,23 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError, warn
-from telltree.panel.arrays import is_frame, long_frame, open_frame
-from telltree.panel.encode import object_array
+from telltree.panel.csv import TextFormat
+from telltree.panel.frames import is_frame, long_frame, open_frame
 from telltree.panel.grouping import by_id, id_array, plain_number
-from telltree.panel.naming import is_nothing
-from telltree.panel.open_files import File, is_path
+from telltree.panel.input_files import File, is_path
+from telltree.panel.input_options import Use
+from telltree.panel.names_and_missing import is_nothing
 from telltree.panel.panel import Panel
-from telltree.panel.rows import LEAVE_OUT_UNLABELLED, Use, labels_of
+from telltree.panel.panel_data import LEAVE_OUT_UNLABELLED, labels_of
 from telltree.panel.schema import listed, require_known, require_sayable
 from telltree.panel.store import Array
-from telltree.panel.tables import read_tables
-from telltree.panel.text_columns import Writing
+from telltree.panel.table_files import read_tables
+from telltree.panel.type_inference import object_array
 from telltree.text import counted
 
-# ---- The labels of the records.
+# ---- Labels of records, checked.
 
-_FEW = 4  # classes of which nobody asks how many records they have
+_FEW = 4  # classes; with fewer, those of a single record are no reason to doubt the labels
 
 
 def labels_from_frame(
@@ -42,7 +43,7 @@ def labels_from_frame(
 
 
 def without_unlabelled(panel: Panel, y: Any) -> tuple[Panel, Array]:
-    """Leave out the records without a label, and warn of how many they are; a DataError if none has one."""
+    """Leave out the records without a label, with a warning; a DataError if none has one."""
     labels = y if isinstance(y, np.ndarray) else object_array(y)
     if len(labels) != len(panel):
         raise DataError(f"got {counted(len(labels), 'label')} for {counted(len(panel), 'record')}")
@@ -61,7 +62,7 @@ def check_labels(y: Any, panel: Panel) -> Array:
     """Return the labels as a 1-D array, one per record; a DataError if they cannot be class labels."""
     labels = np.asarray(y)
     if labels.dtype.kind in "USf" and not isinstance(y, np.ndarray):
-        labels = np.asarray(y, dtype=object)  # unchanged: NumPy makes text of 1 and "a", and floats of 2**63 and -1
+        labels = np.asarray(y, dtype=object)  # NumPy would turn 1 and "a" into text, 2**63 and -1 into floats
     if labels.ndim != 1:
         raise DataError(f"labels must be one-dimensional, one per record; got shape {labels.shape}")
     if len(labels) != len(panel):
@@ -81,8 +82,8 @@ def check_labels(y: Any, panel: Panel) -> Array:
     return labels
 
 
-def told_singles(records: Iterable[int]) -> str | None:
-    """What is wrong if most classes, which have so many records each, have a single one, of which nothing is learnt."""
+def single_record_warning(records: Iterable[int]) -> str | None:
+    """Return a warning if most classes have a single record, given the number of records of each class."""
     counts = list(records)
     classes, single = len(counts), counts.count(1)
     if classes < _FEW or 2 * single <= classes:
@@ -98,11 +99,11 @@ def _checked_objects(labels: Array, ids: Array) -> Array:
     absent = np.fromiter(map(is_nothing, labels), np.bool_, len(labels))
     _require_present(absent, ids)
     labels = object_array(map(_plain, labels))
-    for place, label in enumerate(labels):
+    for position, label in enumerate(labels):
         if not isinstance(label, str | bool | int | float):
             raise DataError(
                 f"labels must be text, whole numbers or Booleans; got {type(label).__name__}, such as {label!r:.60} "
-                f"(record {ids[place : place + 1].tolist()[0]!r:.60}); turn them into text"
+                f"(record {ids[position : position + 1].tolist()[0]!r:.60}); turn them into text"
             )
     try:
         sorted(set(labels.tolist()))
@@ -113,7 +114,7 @@ def _checked_objects(labels: Array, ids: Array) -> Array:
 
 
 def _plain(label: Any) -> Any:
-    """A label in a form that model files can hold, if that loses nothing: NumPy's scalars, decimals and fractions."""
+    """Convert NumPy scalars, decimals and fractions to types that model files can hold, without loss."""
     return label.item() if isinstance(label, np.generic) else plain_number(label)
 
 
@@ -135,7 +136,7 @@ def _require_present(absent: Array, ids: Array) -> None:
         raise DataError(f"{len(where):,} of {counted(len(ids), 'label')} missing, for {listed(where)}; leave them out")
 
 
-# ---- Labels kept apart from the records -> one label per record.
+# ---- Labels from another source than the records -> one label per record.
 
 
 def match_labels(
@@ -153,23 +154,25 @@ def match_labels(
     label, or a list with one label per record. Records without a label, and labels without a record, are a DataError.
     """
     if is_path(labels):
-        values, _ = read_tables([File.at(labels)], lambda names: _plan(names, id, label), {}, Writing(encoding))
-        return _matched(*_of_table(values, gaps), panel, gaps)
+        values, _ = read_tables(
+            [File.at(labels)], lambda names: _find_columns(names, id, label), {}, TextFormat(encoding)
+        )
+        return _match(*_labels_in_table(values, gaps), panel, gaps)
     if is_frame(labels):
         rows = long_frame(labels, id=id, time=None)
-        table = {name: rows.values[name] for name in _plan(list(rows.values), id, label)}
-        return _matched(*_of_table(table, gaps), panel, gaps)
+        table = {name: rows.values[name] for name in _find_columns(list(rows.values), id, label)}
+        return _match(*_labels_in_table(table, gaps), panel, gaps)
     if isinstance(labels, Mapping):
-        return _matched(list(labels), object_array(labels.values()), panel, gaps)
+        return _match(list(labels), object_array(labels.values()), panel, gaps)
     if hasattr(labels, "index") and hasattr(labels, "to_numpy"):  # a pandas Series
-        return _matched(labels.index.tolist(), labels.to_numpy(), panel, gaps)
+        return _match(labels.index.tolist(), labels.to_numpy(), panel, gaps)
     if isinstance(labels, str | bytes) or not hasattr(labels, "__len__"):
         raise DataError(f"labels are a table, a dict id -> label, or a list; got {type(labels).__name__}")
     return labels if isinstance(labels, np.ndarray) else object_array(labels)
 
 
-def _plan(names: list[str], id: str | None, label: str | None) -> dict[str, Use]:  # noqa: A002 - as in read
-    """Find the two columns: as given, or by their usual names, or the first and the only other one."""
+def _find_columns(names: list[str], id: str | None, label: str | None) -> dict[str, Use]:  # noqa: A002 - as in read
+    """Return the columns of ids and labels: as given, else with usual names, else the first and the only other."""
     key = next((name for name in (id, "id") if name in names), names[0])
     others = [name for name in names if name != key]
     if label is None:
@@ -180,34 +183,34 @@ def _plan(names: list[str], id: str | None, label: str | None) -> dict[str, Use]
     return {key: Use.ID, label: Use.LABEL}
 
 
-def _of_table(values: Mapping[str, Any], gaps: bool) -> tuple[list[Any], Array]:
+def _labels_in_table(values: Mapping[str, Any], gaps: bool) -> tuple[list[Any], Array]:
     (key, ids), (label, given) = values.items()
     grouping = by_id(ids, key, None)
     return grouping.ids.tolist(), labels_of(given, label, grouping, gaps=gaps)
 
 
-def _matched(ids: list[Any], labels: Array, panel: Panel, gaps: bool) -> Array:
-    places = {_known_as(value): place for place, value in enumerate(ids)}
-    if len(places) < len(ids):
+def _match(ids: list[Any], labels: Array, panel: Panel, gaps: bool) -> Array:
+    positions = {_comparable(value): position for position, value in enumerate(ids)}
+    if len(positions) < len(ids):
         raise DataError("two labels are given for one id; keep one")
-    wanted = [_known_as(value) for value in panel.ids.tolist()]
-    lacking = [value for value, key in zip(panel.ids.tolist(), wanted, strict=True) if key not in places]
-    if lacking and not gaps:
+    wanted = [_comparable(value) for value in panel.ids.tolist()]
+    without = [value for value, key in zip(panel.ids.tolist(), wanted, strict=True) if key not in positions]
+    if without and not gaps:
         have = f"labels are for {listed(ids, 3)}"
         raise DataError(
-            f"{len(lacking):,} of {counted(len(panel), 'record')} without a label: {listed(lacking)}; {have}; "
+            f"{len(without):,} of {counted(len(panel), 'record')} without a label: {listed(without)}; {have}; "
             f"{LEAVE_OUT_UNLABELLED}"
         )
-    extra = set(places) - set(wanted)
+    extra = set(positions) - set(wanted)
     if extra:
-        shown = listed([value for value in ids if _known_as(value) in extra])
+        shown = listed([value for value in ids if _comparable(value) in extra])
         raise DataError(f"{len(extra):,} of {counted(len(ids), 'label')} for no record: {shown}; leave them out")
-    if not lacking:
-        return labels[[places[key] for key in wanted]]
-    return object_array(labels[places[key]] if key in places else None for key in wanted)
+    if not without:
+        return labels[[positions[key] for key in wanted]]
+    return object_array(labels[positions[key]] if key in positions else None for key in wanted)
 
 
-def _known_as(value: Any) -> str:
-    """Compare ids as text: ids from files are text, and a table may have turned them into numbers."""
+def _comparable(value: Any) -> str:
+    """Return an id as text for comparison: ids from files are text, and a table may have turned them into numbers."""
     plain = id_array([value]).tolist()[0]
     return str(int(plain)) if isinstance(plain, float) and plain.is_integer() else str(plain)

@@ -1,10 +1,10 @@
 """Many records, column by column: an immutable view of shared row arrays."""
 
 import dataclasses
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from itertools import pairwise
 from types import EllipsisType
 from typing import Any, Literal
@@ -13,28 +13,36 @@ import numpy as np
 import numpy.typing as npt
 
 from telltree.errors import DataError, warn
-from telltree.panel.arrays import frame_per_record, long_frame, read_arrays, read_table
-from telltree.panel.assemble import Options, Origin, Parts, unseen_levels, warn_unseen
-from telltree.panel.dates import Dates, date_range, duration_text
-from telltree.panel.decode import arrays_of, decoded, frame_of, frames_of
-from telltree.panel.disk_arrays import on_disk, rest
-from telltree.panel.encode import neither_true_nor_false, retyped, warn_neither
-from telltree.panel.how_read import AS_USUAL, HowRead, NamedStep
-from telltree.panel.naming import says_missing
+from telltree.panel.arrays import arrays_of, read_arrays, read_table
+from telltree.panel.dates import DateFormat, Dates, NamedStep, duration_text, moment_text
+from telltree.panel.disk_arrays import on_disk, unload
+from telltree.panel.frames import frame_of, frame_per_record, frames_of, long_frame
+from telltree.panel.input_options import AS_USUAL, Options, Origin, ReadArguments, Roles
+from telltree.panel.names_and_missing import says_missing
+from telltree.panel.panel_data import PanelData, Rows, gather, unseen_levels, warn_unseen
 from telltree.panel.resample import How, resampled
-from telltree.panel.rows import Roles, Rows, gather
 from telltree.panel.schema import ColumnType, Schema, listed, require_known
 from telltree.panel.statistics import Statistics
-from telltree.panel.store import Array, Index, Real, Store, Taken, align_codes, frozen, is_missing
-from telltree.panel.text_columns import Clock
-from telltree.panel.wide import read_wide
-from telltree.text import clip, counted, visible
-
-# ---- Many records, column by column: an immutable view of shared row arrays.
+from telltree.panel.store import (
+    Array,
+    Index,
+    Real,
+    SelectedRows,
+    Store,
+    align_codes,
+    first_rows,
+    frozen,
+    is_missing,
+    steps_within,
+)
+from telltree.panel.type_inference import convert_column, decoded, neither_true_nor_false, warn_neither
+from telltree.panel.wide_tables import read_wide
+from telltree.text import clip, counted, escaped
 
 Overrides = Mapping[str, Mapping[str, Any]] | Schema
 Repeated = Literal["error", "first", "last", "mean"]
-PART = 1 << 24  # values of a panel on disk that are in memory at a time
+PART = 1 << 24
+"""The most values of a panel on disk that are in memory at a time."""
 Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
 
 
@@ -42,8 +50,8 @@ Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
 class Panel:
     """Records as (start, length) into shared row arrays; slicing copies no rows. Build one with `Panel.from_...`.
 
-    `notes` says what type inference found worth a second look. Arrays handed in may be used without a copy: they
-    are never changed, and should not be changed by others while the panel is in use.
+    `notes` lists the doubts of type inference. Arrays handed in may be used without a copy: they are never changed, and
+    should not be changed by others while the panel is in use.
     """
 
     schema: Schema
@@ -55,25 +63,38 @@ class Panel:
     notes: tuple[str, ...]
     _store: Store
     _positions: npt.NDArray[np.int64]  # of this view's records in the store, for static columns
-    how_read: HowRead = AS_USUAL
-    """What is needed to read more records of this kind."""
+    how_read: ReadArguments = AS_USUAL
+    """The arguments for reading more records of this kind."""
     origin: Origin | None = None
-    """Where the records of the store were read, if they can be read there again."""
-    clock: str = ""
-    """What the column of times is called; empty if there is none."""
+    """The files from which the records of the store can be read again; None if they came from elsewhere."""
+    time_column: str = ""
+    """The name of the column of times; empty if there is none."""
 
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod
-    def _whole(cls, parts: Parts, how_read: HowRead = AS_USUAL) -> "Panel":
-        store = parts.store
-        starts, positions = frozen(store.starts()), frozen(np.arange(len(store.lengths), dtype=Index))
-        period, unit = parts.period, parts.time_unit
-        ids, lengths = frozen(parts.ids), frozen(store.lengths)
+    def _of(cls, data: PanelData, how_read: ReadArguments = AS_USUAL) -> "Panel":
+        """Return a panel of whole records."""
+        store = data.store
+        positions = frozen(np.arange(len(store.lengths), dtype=Index))
         return cls(
-            parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions, how_read, parts.origin,
-            parts.clock,
+            data.schema, frozen(data.ids), frozen(store.starts()), frozen(store.lengths), data.period, data.time_unit,
+            data.notes, store, positions, how_read, data.origin, data.time_column,
         )  # fmt: skip
+
+    def _data(self) -> PanelData:
+        """Return the data of this view's records alone; values are looked up when needed."""
+        store, rows = self._store, self.rows()
+        own = Store(
+            self.lengths,
+            SelectedRows(store.rows, rows),
+            {name: array[self._positions] for name, array in store.static.items()},
+            None if store.times is None else store.times[rows],
+            self._own_dates(),
+        )
+        return PanelData(
+            self.schema, own, self.ids, self.period, self.time_unit, self.notes, time_column=self.time_column
+        )
 
     @classmethod
     def from_frame(
@@ -100,20 +121,20 @@ class Panel:
         what is inferred: `{"alt": {"type": "real", "kind": "altitude"}}`, or a Schema. `missing="error"` refuses
         missing values.
 
-        Rows that repeat a time of their record are a DataError, unless `repeated` says what to make of them, column by
-        column: the "first" or the "last" value that is there, or the "mean" of real ones (the last of others). Times
-        that are text are dates as ISO 8601 has them, or such as 3/4/2025 and 3.4.2025 12:30: whether these begin with
-        the day is told by the rows, as 13.4.2025 does, or by `day_first`; where no row tells, they are taken to, with a
-        DataWarning. `time_format` reads any other, such as "%d %b %Y".
+        Rows that repeat a time of their record are a DataError, unless `repeated` merges them column by column: into
+        the "first" or "last" present value, or the "mean" of real values (the last of others). Times in text are dates
+        in ISO 8601, or such as 3/4/2025 and 3.4.2025 12:30. Whether these begin with the day follows from the rows, as
+        in 13.4.2025, or from `day_first`; if neither decides, they do, with a DataWarning. `time_format` reads any
+        other, such as "%d %b %Y".
         """
-        options = Options(schema, period, time_unit, missing, repeated, Clock(time_format, day_first))
+        options = Options(schema, period, time_unit, missing, repeated, DateFormat(time_format, day_first))
         rows = long_frame(frame, id=id, time=time)
         return cls._gathered(rows, Roles.of(id, time, columns=columns, static=static), options)
 
     @classmethod
     def _gathered(cls, rows: Rows, roles: Roles, options: Options) -> "Panel":
-        parts = gather(rows, roles, options)[0]
-        return cls._whole(parts, HowRead(day_first=options.clock.settled().day_first))
+        data = gather(rows, roles, options)[0]
+        return cls._of(data, ReadArguments(day_first=options.date_format.resolved().day_first))
 
     @classmethod
     def from_frames(
@@ -136,7 +157,7 @@ class Panel:
 
         Frames have the same columns, in any order. The other arguments are those of `from_frame`.
         """
-        options = Options(schema, period, time_unit, missing, repeated, Clock(time_format, day_first))
+        options = Options(schema, period, time_unit, missing, repeated, DateFormat(time_format, day_first))
         rows = frame_per_record(frames, time=time, ids=ids)
         return cls._gathered(rows, Roles.of(None, time, columns=columns, static=static), options)
 
@@ -161,7 +182,7 @@ class Panel:
         guessed. `columns` default to x1, x2, ... `static` is a frame, or a dict name -> one value per record.
         """
         options = Options(schema, period, time_unit, missing)
-        return cls._whole(read_arrays(records, options, columns=columns, layout=layout, ids=ids, static=static))
+        return cls._of(read_arrays(records, options, columns=columns, layout=layout, ids=ids, static=static))
 
     @classmethod
     def from_table(
@@ -174,7 +195,7 @@ class Panel:
         missing: Literal["allow", "error"] = "allow",
     ) -> "Panel":
         """Read a 2-D array or a frame of records x static attributes; every record has one step."""
-        return cls._whole(read_table(table, Options(schema, missing=missing), columns=columns, ids=ids))
+        return cls._of(read_table(table, Options(schema, missing=missing), columns=columns, ids=ids))
 
     @classmethod
     def from_wide(
@@ -200,7 +221,7 @@ class Panel:
         """
         options = Options(schema, period, time_unit, missing)
         roles = Roles.of(id, label=label, columns=columns, static=static)
-        return cls._whole(read_wide(long_frame(frame, id=id, time=None).values, roles, options, ids)[0])
+        return cls._of(read_wide(long_frame(frame, id=id, time=None).values, roles, options, ids)[0])
 
     def __len__(self) -> int:
         """Count the records of this view."""
@@ -213,13 +234,13 @@ class Panel:
 
     @property
     def step(self) -> tuple[float | None, str] | None:
-        """The length of a step, None if steps differ, and the unit of times, "" if they have none.
+        """The length of a step (None if steps differ) and the unit of times ("" if they have none).
 
-        None if times are not known.
+        None if times are unknown.
         """
         if self.period is None and self._store.times is None:
             return None
-        return NamedStep(self.period, self.time_unit or "", self.clock)
+        return NamedStep(self.period, self.time_unit or "", self.time_column)
 
     @property
     def steps(self) -> int:
@@ -227,9 +248,9 @@ class Panel:
         return int(self.lengths.sum())
 
     def __getitem__(self, key: Key) -> "Panel":
-        """Return the records a slice, an integer array, a mask or one integer selects, as a panel without copying.
+        """Return the records selected by a slice, an integer array, a mask or one integer; no rows are copied.
 
-        `panel[key, ...]`, which is how scikit-learn asks, means `panel[key]`.
+        `panel[key, ...]`, which scikit-learn uses, means `panel[key]`.
         """
         picked = self._pick(key)
         return dataclasses.replace(
@@ -272,19 +293,18 @@ class Panel:
         return frozen(np.repeat(array[self._positions[record]], length))
 
     def stacked(self, name: str) -> Array:
-        """Return the values of this view's records one after another; a view of `column` where that is possible."""
+        """Return the values of this view's records one after another; a view of `column` if possible."""
         found = self.column(name)[self.rows()]
         return frozen(np.array(found) if on_disk(found) else found)  # a copy, so that it takes memory only while in use
 
     def statistics(self, name: str) -> Statistics:
-        """Give what is asked of all values of this view in a column as a whole, encoded as in `column`."""
+        """Return statistics of all values of this view in a column, encoded as in `column`."""
         return Statistics([partial(part.stacked, name) for part in self.parts()])
 
     def parts(self) -> Sequence["Panel"]:
-        """Give this view in parts of consecutive records that fit into memory, one at a time: all of it, or some of a
-        panel on disk.
+        """Return this view in parts of consecutive records, each small enough for memory, and loaded one at a time.
 
-        What looks at all values of all records asks for them so.
+        A panel in memory is one part. Code that looks at all values of all records iterates over these.
         """
         if not self.on_disk or self.steps * len(self.schema) <= PART:
             return [self]
@@ -292,34 +312,31 @@ class Panel:
 
     @property
     def on_disk(self) -> bool:
-        """Whether the values are not in memory: `telltree.scan` makes such panels."""
+        """True if the values are on disk, as in panels of `telltree.scan`."""
         return self._store.on_disk
 
     def alone(self) -> "Panel":
-        """Return the same records in columns that have no other rows; these are looked up whenever they are needed."""
-        store, rows = self._store, self.rows()
-        times = None if store.times is None else store.times[rows]
-        own = Store(self.lengths, Taken(store.rows, rows), self._own_static(), times, self._own_dates())
-        parts = Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes, clock=self.clock)
-        return Panel._whole(parts, self.how_read)
+        """Return the same records in columns that have no other rows; values are looked up when needed."""
+        return Panel._of(self._data(), self.how_read)
 
-    def _own_static(self) -> dict[str, Array]:
-        return {name: array[self._positions] for name, array in self._store.static.items()}
+    @property
+    def is_small_part(self) -> bool:
+        """True if these are few of the steps that its columns have."""
+        return not self.on_disk and 4 * self.steps < int(self._store.lengths.sum())
 
-    def rest(self) -> None:
-        """Forget what can be made again, and take no memory for what is on disk until it is touched."""
-        self._store.rest()
-        rest()
+    def unload(self) -> None:
+        """Free memory: drop what can be computed again, and unload arrays on disk until they are used."""
+        self._store.clear_cache()
+        unload()
 
     def rows(self) -> slice | Array:
-        """Return the rows of this view, in order: a slice if the records lie one after another."""
+        """Return the rows of this view, in order: a slice if the records are contiguous."""
         if len(self) == 0:
             return slice(0, 0)
         ends = self.starts + self.lengths
         if np.array_equal(self.starts[1:], ends[:-1]):
             return slice(int(self.starts[0]), int(ends[-1]))
-        before = np.cumsum(self.lengths) - self.lengths
-        return np.repeat(self.starts - before, self.lengths) + np.arange(self.steps, dtype=Index)
+        return np.repeat(self.starts - first_rows(self.lengths), self.lengths) + np.arange(self.steps, dtype=Index)
 
     def _known(self, name: str) -> str:
         if name not in self.schema:
@@ -341,20 +358,17 @@ class Panel:
         """Return the times of this view's records one after another, or None if none are known."""
         if self._store.times is not None:
             return frozen(self._store.times[self.rows()])
-        if self.period is None:
-            return None
-        before = np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
-        return np.asarray((np.arange(self.steps) - before) * self.period, Real)
+        return None if self.period is None else np.asarray(steps_within(self.lengths) * self.period, Real)
 
     def dates(self, i: int) -> npt.NDArray[np.datetime64] | None:
-        """Return the dates of one record's steps, as the clock of the data showed them; None if times were no dates."""
+        """Return the dates of one record's steps in the local time of the data; None if times were no dates."""
         dates, times = self._store.dates, self.times(i)
         if dates is None or times is None:
             return None
         return dates.local(dates.starts[self._positions[i]], times, self._rows_of(i))
 
     def offsets(self, i: int) -> npt.NDArray[np.int32] | None:
-        """Return how many seconds that clock was ahead of UTC at each step of a record; None if that was not said."""
+        """Return the offset of local time from UTC at each step of a record, in seconds; None if it is unknown."""
         known = None if self._store.dates is None else self._store.dates.offsets
         return None if known is None else frozen(known[self._rows_of(i)])
 
@@ -365,8 +379,33 @@ class Panel:
 
     @property
     def daily(self) -> bool:
-        """Whether times were dates, all of them at midnight."""
+        """True if times were dates, all of them at midnight."""
         return self._store.dates is not None and self._store.dates.daily
+
+    def time_text(self, i: int, step: int) -> str | None:
+        """Return the date of a step, or its time in a suitable unit; None if times are unknown."""
+        date, times = self.date_text(i, step), self.times(i)
+        return date if date is not None or times is None else duration_text(float(times[step]), self.time_unit)
+
+    def date_text(self, i: int, step: int, *, iso: bool = False) -> str | None:
+        """Return the date of a step in local time, with its offset from UTC if known; None if there is no date.
+
+        Seconds are left out if they are 0, and the time of day if all times are midnights. With `iso`, nothing is left
+        out, and the form is that of ISO 8601.
+        """
+        moments, offsets = self.dates(i), self.offsets(i)
+        if moments is None:
+            return None
+        return moment_text(moments[step], None if offsets is None else int(offsets[step]), daily=self.daily, iso=iso)
+
+    def date_range(self, *, iso: bool = False) -> tuple[str, str] | None:
+        """Return the first and the last date of all records, as `date_text` writes them; None if there is none."""
+        dates, times = self._own_dates(), self.stacked_times()
+        if dates is None or times is None or len(self) == 0:
+            return None
+        ends = dates.instants(dates.starts, times[np.cumsum(self.lengths) - 1])
+        first, last = int(np.argmin(dates.starts)), int(np.argmax(ends))
+        return str(self.date_text(first, 0, iso=iso)), str(self.date_text(last, -1, iso=iso))
 
     def _rows_of(self, i: int) -> slice:
         start = int(self.starts[i])
@@ -411,11 +450,10 @@ class Panel:
     def aligned(self, schema: Schema) -> "Panel":
         """Return the columns of `schema`, found by name and in its order, coded by its levels; ignore all others.
 
-        A column that is not there, or of another type, is a DataError. Levels the schema does not have get the
-        code -2, which equals no level, and one DataWarning. A column without any value fits every type. Types that
-        only values tell apart fit each other: Booleans are 0 and 1 where a real column was, or the levels that say
-        yes or no where names were. Where a Boolean column was, numbers and names that say neither count as missing,
-        with one DataWarning.
+        An absent column, or one of another type, is a DataError. Levels that the schema lacks get the code -2, which
+        equals no level, and one DataWarning. A column without any value fits every type. Booleans become 0 and 1 in a
+        real column, and the levels that mean true or false in a categorical one. In a Boolean column, numbers and names
+        that mean neither count as missing, with one DataWarning.
         """
         absent = [name for name in schema if name not in self.schema]
         if absent:
@@ -424,19 +462,19 @@ class Panel:
         for name, wanted in schema.items():
             own, arrays[name] = self.schema[name], self._store.encoded(name)
             if own.type is not wanted.type:
-                arrays[name] = retyped(own, wanted, arrays[name])
+                arrays[name] = convert_column(own, wanted, arrays[name])
             elif own.levels != wanted.levels:
                 arrays[name] = align_codes(arrays[name], own.levels, wanted.levels)
-            columns.append(dataclasses.replace(wanted, static=own.static))
-        store = self._store.with_columns(arrays)
-        aligned = dataclasses.replace(self, schema=Schema(columns), _store=store, origin=None)
+            columns.append(wanted if wanted.static == own.static else dataclasses.replace(wanted, static=own.static))
+        store, same = self._store.with_columns(arrays), all(map(operator.is_, columns, schema.values()))
+        aligned = dataclasses.replace(self, schema=schema if same else Schema(columns), _store=store, origin=None)
         warn_unseen([what for name in schema for what in self._unseen(aligned, name)])
         warn_neither([what for name in schema for what in self._neither(aligned, name)])
         self._warn_gaps(schema)
         return aligned
 
     def _warn_gaps(self, schema: Schema) -> None:
-        """Warn of names, such as NA, that are levels in the schema but were read as missing in these data."""
+        """Warn of names such as NA that are levels in the schema but were read as missing in these data."""
         lost = {
             name: words
             for name, wanted in schema.items()
@@ -449,7 +487,7 @@ class Panel:
             warn(f"levels that count as missing in these data, unless they are read with like= or levels: {shown}")
 
     def _unseen(self, aligned: "Panel", name: str) -> list[str]:
-        """Which levels of a column lost their code, as a sentence; some may be in the store, but not in this view."""
+        """Describe the levels of a column that lost their code in this view; empty if none did."""
         own, wanted = self.schema[name], aligned.schema[name]
         levels = ("false", "true") if own.type is ColumnType.BOOLEAN else own.levels
         if wanted.type is not ColumnType.CATEGORICAL or set(levels) <= set(wanted.levels):
@@ -466,15 +504,15 @@ class Panel:
         """Return the same records with steps of equal length, counted from the first time of each record.
 
         `every` is a number in the panel's time unit, or text such as "1s" or "500 ms". The value at a grid point
-        speaks of the time since the point before: (t - every, t]. `how` is "last" (the last value seen so far, however
+        summarises the time since the point before: (t - every, t]. `how` is "last" (the last value so far, however
         long ago), "mean" (real columns) or "any" (Boolean columns: true if it was true at any time); columns that it
-        does not suit take the last. `how={"speed": "mean", "alarm": "any"}` says it by column. "mean" and "any" of no
+        does not suit take the last. `how={"speed": "mean", "alarm": "any"}` chooses by column. "mean" and "any" of no
         value are missing. Missing values are skipped. Static columns do not change.
         """
-        parts = resampled(self, every, how)
-        if self.origin is not None and self.how_read.every is None:  # who reads them again can do so once
-            parts = dataclasses.replace(parts, origin=self.origin.of(self._positions))
-        return Panel._whole(parts, self.how_read.resampled(every, how))
+        data = resampled(self._data(), every, how)
+        if self.origin is not None and self.how_read.every is None:  # files can be resampled once when read again
+            data = dataclasses.replace(data, origin=self.origin.of(self._positions))
+        return Panel._of(data, self.how_read.resampled(every, how))
 
     def to_frame(
         self,
@@ -488,20 +526,20 @@ class Panel:
         Times that were dates are dates again. A categorical value that is not a level comes out as missing, since its
         name is not known.
         """
-        return frame_of(self, backend, id, time)
+        return frame_of(self._data(), backend, id, time)
 
     def to_frames(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas", *, time: str = "time"
     ) -> dict[Any, Any]:
         """Return a dict id -> table with the steps of one record."""
-        return frames_of(self, backend, time)
+        return frames_of(self._data(), backend, time)
 
     def to_arrays(self, layout: str) -> list[Array] | Array:
         """Return floats, true as 1 and missing as NaN: a list of 2-D arrays, or one 3-D array if lengths are equal.
 
         `layout` is one of those of `from_arrays`. Categorical columns are a DataError; leave them out with `select`.
         """
-        return arrays_of(self, layout)
+        return arrays_of(self._data(), layout)
 
     def __eq__(self, other: object) -> bool:
         """Compare schema, ids, lengths, values (missing equals missing), period and unit of the two views."""
@@ -516,16 +554,7 @@ class Panel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle only the records of this view, not all that it was cut from."""
-        store, rows = self._store, self.rows()
-        own = Store(
-            self.lengths,
-            {name: array[rows] for name, array in store.rows.items()},
-            self._own_static(),
-            None if store.times is None else store.times[rows],
-            self._own_dates(),
-        )
-        parts = Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes, clock=self.clock)
-        return Panel._whole, (parts, self.how_read)
+        return Panel._of, (self._data(), self.how_read)
 
     def _repr_html_(self) -> str:
         return panel_html(self)
@@ -544,7 +573,7 @@ class Panel:
         lines += [f"  static among them ({len(static)}): {listed(static)}"] if static else []
         if self.period is not None:
             lines.append(f"  one step every {duration_text(self.period, self.time_unit or '(no unit)')}")
-        dates = date_range(self)
+        dates = self.date_range()
         lines += [f"  dates from {dates[0]} to {dates[1]}"] if dates else []
         missing = {name: count for name, count in self.missing().items() if count}
         lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
@@ -553,7 +582,7 @@ class Panel:
 
 
 class _PartByPart(Sequence[Panel]):
-    """A panel on disk in parts, each made when it is asked for; whoever goes through them has one in memory."""
+    """A panel on disk in parts, each made on access; iteration keeps one in memory."""
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
@@ -571,31 +600,25 @@ class _PartByPart(Sequence[Panel]):
     def __iter__(self) -> Iterator[Panel]:
         for low, high in pairwise(self._bounds):
             yield self._panel[low:high].alone()
-            rest()
+            unload()
 
 
-# ---- A panel as a small table for notebooks. Text from data is escaped.
+# ---- A panel as a small table for notebooks; text from data is escaped.
 
 COLUMNS_SHOWN = 20
 _HEAD = ("column", "type", "kind", "unit", "values", "missing")
 
 
-def escaped(text: object) -> str:
-    """Text for a page; control characters as Python writes them."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in visible(text))
-    return escape(shown)
-
-
 def panel_html(panel: "Panel") -> str:
-    """The first line of the panel's summary, and a row for each of its first columns."""
+    """Return the first line of the panel's summary, and a table of its first columns."""
     summary, names = repr(panel).splitlines()[0], list(panel.schema)
     absent = panel.select(names[:COLUMNS_SHOWN]).missing()
     rows = [_row("th", _HEAD)]
     for column in list(panel.schema.values())[:COLUMNS_SHOWN]:
         kind = f"{column.type}, static" if column.static else column.type
         levels = ", ".join(map(clip, column.levels[:5])) + (", …" if len(column.levels) > 5 else "")
-        said = (clip(column.name), kind, clip(column.kind or ""), clip(column.unit or ""))
-        rows.append(_row("td", (*said, levels, absent[column.name])))
+        texts = (clip(column.name), kind, clip(column.kind or ""), clip(column.unit or ""))
+        rows.append(_row("td", (*texts, levels, absent[column.name])))
     hidden = len(names) - COLUMNS_SHOWN
     more = f"<div>… and {counted(hidden, 'more column')}</div>" if hidden > 0 else ""
     return f"<div><div>{escaped(summary)}</div><table>{''.join(rows)}</table>{more}</div>"

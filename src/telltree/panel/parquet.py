@@ -12,40 +12,49 @@ import numpy as np
 
 from telltree.errors import DataError
 from telltree.extras import extras
-from telltree.panel.assemble import Stored
 from telltree.panel.csv import MOST_COLUMNS, require_same, too_wide
-from telltree.panel.dates import stamped
-from telltree.panel.disk_arrays import Empty, piecewise, rest
-from telltree.panel.encode import EXACT, Encoded, Values, count_rounded, holds_dates, object_array, unsupported
+from telltree.panel.dates import date_with_offset
+from telltree.panel.disk_arrays import Empty, piecewise, unload
 from telltree.panel.grouping import id_array, plain_number
-from telltree.panel.naming import is_nothing, level_name
-from telltree.panel.open_files import File
-from telltree.panel.rows import Plan, Use
+from telltree.panel.input_files import File
+from telltree.panel.input_options import FileState, Plan, Use
+from telltree.panel.names_and_missing import is_nothing, level_name
 from telltree.panel.schema import ColumnType, unique_names
 from telltree.panel.store import MISSING, Array, Code, Flag, Real, align_codes
+from telltree.panel.type_inference import (
+    EXACT,
+    Encoded,
+    Values,
+    count_rounded,
+    dates_error,
+    object_array,
+    unsupported_error,
+)
 from telltree.text import counted
 
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, not a column of the user's
 CELLS = 1 << 20  # cells per batch: about 8 MB of numbers
 BUFFER = 1 << 16  # bytes to read at once from each column
-Runs = tuple[Array, Array]  # the first row of each run of rows of a file, and how many there are; in ascending order
+Runs = tuple[Array, Array]  # runs of rows of a file in ascending order: their first rows, and their lengths
 
 
-def stored(file: File) -> Stored:
-    """Say what a file looks like now."""
+def file_state(file: File) -> FileState:
+    """Return the path, size and modification time of a file."""
     with file.bytes() as stream:
         found = os.fstat(stream.fileno())
-    return Stored(os.path.abspath(file.target), found.st_size, found.st_mtime_ns)
+    return FileState(os.path.abspath(file.target), found.st_size, found.st_mtime_ns)
 
 
-def parquet_files(files: Sequence[File]) -> tuple[Stored, ...]:
-    """Say what Parquet files look like, if each can be read by itself, and alike.
+def parquet_files(files: Sequence[File]) -> tuple[FileState, ...]:
+    """Return the state of Parquet files that can be read again in parts, each by itself.
 
-    That is not so if others are among them, or streams, which nobody reads again, or if they differ in types.
+    Empty if any is a stream or of another format, or if the files differ in types.
     """
-    if not all(file.is_path and file.left() is not None for file in files) or not all(f.is_parquet() for f in files):
+    if not all(file.is_path and file.unread_bytes() is not None for file in files) or not all(
+        f.is_parquet() for f in files
+    ):
         return ()
-    found = tuple(map(stored, files))
+    found = tuple(map(file_state, files))
     first, *others = (_footer(file)[0] for file in files)
     return found if all(first.equals(other) for other in others) else ()
 
@@ -59,7 +68,7 @@ def read_parquet(
 ) -> tuple[dict[str, Values], list[int]]:
     """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file.
 
-    `wanted` are the rows to read of each file; all if it is None.
+    `wanted` are the rows to read of each file, by default all.
     """
     footers = [_footer(file) for file in files]
     lengths = [count for _, count in footers] if wanted is None else [int(counts.sum()) for _, counts in wanted]
@@ -86,7 +95,7 @@ def read_parquet(
 
 
 def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File, runs: Runs | None) -> None:
-    """Copy rows of a file to their places."""
+    """Copy rows of a file into the columns."""
     at_once = max(1, CELLS // max(1, len(columns)))
     count = 0
     with _opened(file) as parquet:
@@ -102,27 +111,27 @@ def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File,
             for name, column in columns.items():
                 column.put(start, batch.column(name))
             start += batch.num_rows
-            rest()
+            unload()
     if count != length:
         raise DataError(f"cannot read {file.name}: it does not hold the {counted(length, 'row')} that it says it has")
 
 
 def _rows_of(parquet: Any, at_once: int, columns: list[str], runs: Runs) -> Iterator[Any]:
-    """Give the rows of some runs, in batches; row groups that have none of them are not read."""
+    """Yield the rows of some runs in batches; row groups without any of them are not read."""
     begin, pa = 0, import_module("pyarrow")  # a row of the file
     for group in range(parquet.num_row_groups):
         rows = parquet.metadata.row_group(group).num_rows
-        if not len(_between(runs, begin, begin + rows)):
+        if not len(_wanted_rows(runs, begin, begin + rows)):
             begin += rows
             continue
         for batch in parquet.iter_batches(at_once, row_groups=[group], columns=columns, use_threads=False):
-            wanted = _between(runs, begin, begin + batch.num_rows) - begin
+            wanted = _wanted_rows(runs, begin, begin + batch.num_rows) - begin
             yield batch if len(wanted) == batch.num_rows else batch.take(pa.array(wanted))
             begin += batch.num_rows
 
 
-def _between(runs: Runs, begin: int, end: int) -> Array:
-    """Which rows from `begin` to before `end` are in a run."""
+def _wanted_rows(runs: Runs, begin: int, end: int) -> Array:
+    """Return the rows from `begin` to before `end` that are in a run."""
     starts, stops = runs[0], runs[0] + runs[1]
     here = slice(int(np.searchsorted(stops, begin, "right")), int(np.searchsorted(starts, end, "left")))
     lows, highs = np.maximum(starts[here], begin), np.minimum(stops[here], end)
@@ -135,7 +144,7 @@ def _between(runs: Runs, begin: int, end: int) -> Array:
 def _opened(file: File) -> Iterator[Any]:
     with extras(file.name):
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
-    with file.bytes():  # so that a file that cannot be opened has the same message in every format
+    with file.bytes():  # for the same errors as in other formats
         try:
             # Arrow's own file, a buffer and no read-ahead: otherwise a whole row group, or the whole file, stays in
             # memory.
@@ -160,7 +169,7 @@ def _names(schema: Any, file: File) -> list[str]:
 
 
 class _Column(abc.ABC):
-    """A column whose values come in batches."""
+    """A column that is filled batch by batch."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -210,7 +219,7 @@ class _Boolean(_Column):
 
 
 class _Names(_Column):
-    """Text, or numbers that are names: encoded at once, so that no text is stored twice."""
+    """Text, or numbers that are names: encoded batch by batch, so that no text is stored twice."""
 
     def __init__(self, name: str, text: bool) -> None:
         super().__init__(name)
@@ -223,7 +232,7 @@ class _Names(_Column):
     def put(self, start: int, batch: Any) -> None:
         if not hasattr(batch, "indices"):  # not a dictionary yet
             batch = batch.dictionary_encode()
-        # The last entry is for the index -1 of missing values.
+        # Missing values have the index -1, the last entry.
         table = np.array([*map(self._code, _values(batch.dictionary)), MISSING], Code)
         indices = batch.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
         self.array[start : start + len(batch)] = table[indices]
@@ -241,14 +250,14 @@ class _Names(_Column):
 
 
 def _values(dictionary: Any) -> list[Any]:
-    """The values of a dictionary; 32-bit floats stay 32-bit, for their names."""
+    """Return the values of a dictionary; short floats stay so, since names depend on the precision."""
     types = import_module("pyarrow").types
     kept = types.is_float16(dictionary.type) or types.is_float32(dictionary.type)
     return list(dictionary.to_numpy(zero_copy_only=False)) if kept else list(dictionary.to_pylist())
 
 
-class _AsIs(_Column):
-    """Integers and dates that tell records and steps apart: kept exactly."""
+class _Exact(_Column):
+    """Integers and dates of ids, labels and times: stored exactly."""
 
     def __init__(self, name: str, dtype: "np.dtype[Any]") -> None:
         super().__init__(name)
@@ -259,20 +268,19 @@ class _AsIs(_Column):
 
     def put(self, start: int, batch: Any) -> None:
         if batch.null_count and self.array.dtype.kind in "iu":
-            self.array = piecewise(
-                lambda some: some.astype(Real), self.array, Real
-            )  # a NaN marks missing values; grouping the rows finds it
+            # NaN marks missing values, which grouping the rows reports.
+            self.array = piecewise(lambda some: some.astype(Real), self.array, Real)
         self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
 
 
-class _Keys(_Column):
-    """Numbers of several types, or decimals, that tell records or classes apart: kept exactly."""
+class _ExactObjects(_Column):
+    """Ids and labels that are decimals, or numbers of several types: stored exactly."""
 
     def make_room(self, count: int, empty: Empty) -> None:
         self.array = empty(count, object)
 
     def put(self, start: int, batch: Any) -> None:
-        self.array[start : start + len(batch)] = object_array(map(_whole, batch.to_pylist()))
+        self.array[start : start + len(batch)] = object_array(map(_integer_if_whole, batch.to_pylist()))
 
     def finish(self) -> Values:
         kinds = set(map(type, self.array))
@@ -281,18 +289,18 @@ class _Keys(_Column):
         return self.array.astype(Real) if kinds <= {int, float} and not count_rounded(self.array) else self.array
 
 
-def _whole(value: Any) -> Any:
-    """An integer if the number is whole."""
+def _integer_if_whole(value: Any) -> Any:
+    """Convert a whole number to an integer."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     return plain_number(value)
 
 
-class _Stamped(_AsIs):
-    """Dates with the UTC offset of their clock."""
+class _DatesWithOffset(_Exact):
+    """Dates with their offsets from UTC."""
 
     def make_room(self, count: int, empty: Empty) -> None:
-        self.array = empty(count, stamped(np.datetime_data(self.dtype)[0]))
+        self.array = empty(count, date_with_offset(np.datetime_data(self.dtype)[0]))
 
     def put(self, start: int, batch: Any) -> None:
         here = self.array[start : start + len(batch)]
@@ -305,7 +313,7 @@ class _Stamped(_AsIs):
 
 
 def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], wanted: ColumnType | None) -> _Column:
-    """Choose how to store a column by its type in all files."""
+    """Return an empty column for a type that fits all files."""
     kinds = [schema.field(name).type for schema in schemas]
     found: dict[str, int] = {}  # type of the values -> the first file that has it
     for number, kind in enumerate(kinds):
@@ -317,7 +325,7 @@ def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], 
     family = next(iter(found), "nothing")
     if family == "other" or (family == "dates" and use is Use.ATTRIBUTE):
         kind = str(kinds[found[family]])
-        raise holds_dates(name) if family == "dates" else unsupported(name, kind)
+        raise dates_error(name) if family == "dates" else unsupported_error(name, kind)
     if family == "text" or (family == "numbers" and wanted is ColumnType.CATEGORICAL and use is Use.ATTRIBUTE):
         return _Names(name, text=not any(map(_is_dictionary, kinds)))
     if family == "Booleans":
@@ -326,13 +334,13 @@ def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], 
     decimal = any(import_module("pyarrow").types.is_decimal(kind) for kind in kinds)
     exact = bool(dtypes) and all(dtype.kind in "iumM" for dtype in dtypes)
     if family == "dates" and any(getattr(kind, "tz", None) for kind in kinds):
-        return _Stamped(name, np.result_type(*dtypes))
+        return _DatesWithOffset(name, np.result_type(*dtypes))
     if use is not Use.ATTRIBUTE:
         common = np.result_type(*dtypes) if dtypes else np.dtype(Real)
         if exact and common.kind != "f":
-            return _AsIs(name, common)
+            return _Exact(name, common)
         if use in (Use.ID, Use.LABEL) and (decimal or any(dtype.kind in "iu" for dtype in dtypes)):
-            return _Keys(name)
+            return _ExactObjects(name)
     return _Real(name, whole=exact)
 
 

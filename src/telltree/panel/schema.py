@@ -1,7 +1,8 @@
-"""What each column is: its type, and what the user says about its meaning."""
+"""Schemas: the type and meaning of each column; also as TOML files for people to edit."""
 
 import dataclasses
 import enum
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from telltree.errors import DataError
+from telltree.files import TomlError, parsed_toml
 from telltree.text import alike, clip, counted
 
 LONGEST_NAME = 1000  # characters; a longer one is probably text that lost its quotation marks
@@ -17,7 +19,7 @@ ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screen
 
 
 class ColumnType(enum.StrEnum):
-    """What the values of a column are."""
+    """The type of a column."""
 
     REAL = "real"
     BOOLEAN = "Boolean"
@@ -25,7 +27,7 @@ class ColumnType(enum.StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "ColumnType | None":
-        """Accept any case, so that a file may say `boolean`."""
+        """Accept any case, such as `boolean`."""
         matches = [member for member in cls if isinstance(value, str) and member.value.lower() == value.lower()]
         return matches[0] if matches else None
 
@@ -35,13 +37,13 @@ class Column:
     """One attribute of the records.
 
     `kind` is the physical quantity; only columns of one kind are compared with each other. `thresholds` are the
-    constants worth asking about (reals only). `levels` are the names of a categorical column; codes index into
-    it. `static` columns have one value per record.
+    constants that formulas may compare a real column with. `levels` are the names of a categorical column; codes index
+    into it. `static` columns have one value per record.
 
-    `phrase` is how English speaks of the column: a noun phrase ("vertical rate") or, of a Boolean column, a clause
-    ("the valve is open"). `negated` is the clause where a Boolean column is false ("the valve is shut"). `high` and
-    `low` are words of a real column for "above" and "below" ("warmer than"); with {0} in them, they stand for the
-    whole clause, {0} being the constant ("less than {0} after the alarm").
+    `phrase` names the column in English: a noun phrase ("vertical rate"), or a clause for a Boolean column ("the valve
+    is open"). `negated` is the clause for a false value of a Boolean column ("the valve is shut"). `high` and `low` are
+    words of a real column for "above" and "below" ("warmer than"); with {0} in them, which stands for the constant,
+    they are whole clauses ("less than {0} after the alarm").
     """
 
     name: str
@@ -57,7 +59,7 @@ class Column:
     low: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields, and convert what a file or a user may write to the exact types."""
+        """Check the fields, and convert values from files and users to the exact types."""
         if not isinstance(self.name, str):
             raise DataError(f"the column name {self.name!r} is not a string")
         require_sayable(self.name, "the column name")
@@ -77,12 +79,12 @@ class Column:
 
     @property
     def words(self) -> str:
-        """How English speaks of the column: its phrase, or its name."""
+        """The name of the column in English: its phrase, or its name."""
         return self.phrase or self.name
 
     @cached_property
     def level_names(self) -> frozenset[str]:
-        """The levels, to be looked up by the thousand."""
+        """The levels as a set, for fast lookup."""
         return frozenset(self.levels)
 
 
@@ -139,12 +141,12 @@ def _levels(name: str, kind: ColumnType, values: object) -> tuple[str, ...]:
 
 
 class Schema(Mapping[str, Column]):
-    """The columns of a panel by name, in order. Immutable; equal if the columns are equal, in the same order."""
+    """The columns of a panel by name, in order. Immutable; equal if the columns and their order are."""
 
     __slots__ = ("_columns",)
 
     def __init__(self, columns: Iterable[Column]) -> None:
-        """Take the columns in order; a name that appears twice is a DataError."""
+        """Store the columns in order; a duplicate name is a DataError."""
         ordered = tuple(columns)
         self._columns = {column.name: column for column in ordered}
         if len(self._columns) < len(ordered):
@@ -156,8 +158,12 @@ class Schema(Mapping[str, Column]):
         """Return the column of that name; KeyError otherwise, as for any mapping."""
         return self._columns[name]
 
+    def __contains__(self, name: object) -> bool:
+        """Return True if a column has that name."""
+        return name in self._columns
+
     def __iter__(self) -> Iterator[str]:
-        """Walk the names in order."""
+        """Iterate over the names in order."""
         return iter(self._columns)
 
     def __len__(self) -> int:
@@ -171,7 +177,7 @@ class Schema(Mapping[str, Column]):
         return tuple(self.values()) == tuple(other.values())
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Hash consistently with equality."""
         return hash(tuple(self.values()))
 
     def __repr__(self) -> str:
@@ -218,23 +224,28 @@ class Schema(Mapping[str, Column]):
     def to_toml(self, *, time_unit: str | None = None) -> str:
         """Write the schema as a TOML file for editing, with comments that explain the fields.
 
-        `read(..., schema=path)` takes the file back, also when columns or fields are left out of it. It may also say
-        what times are counted in.
+        `read(..., schema=path)` reads it back, also with columns or fields left out. `time_unit` is written too.
         """
-        from telltree.panel.schema_file import to_toml
-
-        return to_toml(self, time_unit)
+        time = "\n".join(["[time]", _toml_field("unit", time_unit), ""])
+        return "\n".join([TOML_HEAD, time, *map(_toml_table, self.values())])
 
     @classmethod
     def from_toml(cls, text: str) -> "Schema":
-        """Read what `to_toml` wrote. An unknown column field is a DataError that names the nearest known one."""
-        from telltree.panel.schema_file import from_toml
+        """Read what `to_toml` wrote; every column needs a type.
 
-        return from_toml(text)
+        An unknown column field is a DataError that names the nearest known one.
+        """
+        columns = []
+        for name, fields in parse_overrides(text)[0].items():
+            if "type" not in fields:
+                known = ", ".join(repr(kind.value) for kind in ColumnType)
+                raise DataError(f"column {name!r} has no type; add type = one of {known}")
+            columns.append(Column(name, **fields))
+        return cls(columns)
 
 
 def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields as a dict; a field no column has is a DataError."""
+    """Return the fields as a dict; an unknown field is a DataError."""
     if not isinstance(fields, Mapping):
         raise DataError(f"column {name!r}: expected fields such as {{'kind': ...}}, got {fields!r}")
     for field in fields:
@@ -244,11 +255,11 @@ def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MOST_LISTED = 30
-"""How many names there are is told of more."""
+"""The most known names that an error lists."""
 
 
 def require_known(name: object, known: Iterable[str], what: str) -> None:
-    """Raise a DataError that lists the known names, the nearest first, unless `name` is one of them."""
+    """Raise a DataError that lists the known names, with a suggestion, unless `name` is one of them."""
     names = list(known)
     if name in names:
         return
@@ -260,7 +271,7 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
 
 
 def require_sayable(text: str, what: str) -> None:
-    """Raise a DataError if text contains half a surrogate pair, which no file can hold."""
+    """Raise a DataError if text contains half a surrogate pair, which cannot be encoded."""
     if text.isascii():
         return
     try:
@@ -272,7 +283,7 @@ def require_sayable(text: str, what: str) -> None:
 
 
 def unique_names(names: Iterable[object]) -> list[str]:
-    """Return column names as text; duplicates are a DataError."""
+    """Return column names as text; duplicates and overlong names are a DataError."""
     texts = [names] if isinstance(names, str) else [str(name) for name in names]
     long = max(texts, key=len, default="")
     if len(long) > LONGEST_NAME:
@@ -284,7 +295,7 @@ def unique_names(names: Iterable[object]) -> list[str]:
 
 
 def listed(values: Iterable[object], most: int = 5) -> str:
-    """Show the first few values, long ones shortened, through repr so that control characters stay harmless."""
+    """Join the `repr` of the first few values, which escapes control characters; long ones are shortened."""
     items = list(values)
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(repr(clip(item) if isinstance(item, str) else item) for item in items[:most]) + more
@@ -300,3 +311,68 @@ def _cells(column: Column) -> tuple[str, ...]:
     kind = f"{column.type}, static" if column.static else str(column.type)
     texts = ("" if text is None else repr(clip(text))[1:-1] for text in (column.kind, column.unit, column.phrase))
     return (repr(clip(column.name)), kind, *texts, values)
+
+
+# ---- Schemas as TOML files, for people to edit.
+
+TOML_HEAD = """\
+# What each column is. Edit it, and hand it back as the schema when the data are read; what is left out is inferred.
+#   type        "real", "Boolean" or "categorical"
+#   kind        the physical quantity, such as "altitude"; columns of one kind may be compared with each other
+#   unit        how constants are written, such as "ft"
+#   phrase      how English speaks of the column, such as "vertical rate", or "the valve is open" (Boolean columns)
+#   negated     what it says where the value is false, such as "the valve is shut" (Boolean columns)
+#   high, low   words for "above" and "below", such as "warmer than"; or whole clauses, with {0} for the constant,
+#               such as "less than {0} after the alarm" (real columns)
+#   thresholds  the constants worth asking about, such as [0, 10, 20.5] (real columns)
+#   levels      the names that occur (categorical columns); any other name equals none of them
+#   static      true if the column has one value per record
+# Under [time], unit says what times are counted in, such as "s".
+"""
+_TYPE_OF = {"negated": ColumnType.BOOLEAN, "high": ColumnType.REAL, "low": ColumnType.REAL}
+"""The type of columns that have a field; for other types it is not written."""
+
+
+def parse_overrides(text: str) -> tuple[dict[str, dict[str, Any]], str | None]:
+    """Parse a schema file, in which columns and fields may be left out; return fields by column, and the unit of times.
+
+    Anything else in it is a DataError.
+    """
+    try:
+        content = parsed_toml(text)
+    except TomlError as error:
+        raise DataError(f"the schema cannot be read: {error}") from None
+    for key in content:
+        require_known(key, ("columns", "time"), "table in the schema: columns are [columns.name], but there is")
+    columns, time = content.get("columns", {}), content.get("time", {})
+    if not isinstance(columns, dict):
+        raise DataError(f"in the schema, columns are tables such as [columns.altitude]; got columns = {columns!r:.60}")
+    if not isinstance(time, dict) or not isinstance(time.get("unit", ""), str):
+        raise DataError(f'in the schema, time is a table, [time], that may say unit = "s"; got time = {time!r:.60}')
+    for key in time:
+        require_known(key, ("unit",), "field of [time] in the schema:")
+    return {name: checked_fields(name, fields) for name, fields in columns.items()}, time.get("unit")
+
+
+def _toml_table(column: Column) -> str:
+    lines = [f"[columns.{_toml_string(column.name)}]", f"type = {_toml_string(column.type)}"]
+    lines += [
+        _toml_field(name, getattr(column, name)) for name in TEXTS if _TYPE_OF.get(name, column.type) is column.type
+    ]
+    if column.thresholds is not None:
+        lines.append(f"thresholds = [{', '.join(map(repr, column.thresholds))}]")
+    elif column.type is ColumnType.REAL:
+        lines.append("# thresholds = []")
+    if column.levels:
+        lines.append(f"levels = [{', '.join(map(_toml_string, column.levels))}]")
+    lines.append(f"static = {str(column.static).lower()}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml_field(name: str, value: str | None) -> str:
+    return f"# {name} =" if value is None else f"{name} = {_toml_string(value)}"
+
+
+def _toml_string(text: str) -> str:
+    """Write a TOML string: a JSON string is one, except for DEL."""
+    return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,33 +1,32 @@
-"""What is asked of many values as a whole: how many there are, from where to where, how spread, and in which order.
+"""Statistics of many values: counts, extent, standard deviation, quantiles, and sorted values.
 
-Values may come in parts, in the order of records. What comes of them is, to the bit, what comes of the whole; and no
-more than a part, and what one step of the work needs, is in memory at a time.
+Values may come in parts, in the order of records. Results are the same to the bit as for the whole, and no more than
+one part and the working memory of one step is in memory at a time.
 """
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
-from telltree.panel.disk_arrays import allow_files, mapped, rest
+from telltree.panel.disk_arrays import allow_files, mapped, unload
 from telltree.panel.store import Array, Real, is_missing
 
-Part = Callable[[], Array]  # gives some of the values, whenever it is asked; it may read them anew
-Tally = tuple[Array, Array]  # different values in order, and how often each occurs
-
-IN_MEMORY = 1 << 22  # different values of all parts that are put in order without a file
-AT_ONCE = 1 << 20  # values that are put in order at a time otherwise
-PIECE = 1 << 15  # values of which something is made on the way to a sum
-LEAF = 128  # values that NumPy adds up before it pairs the sums
+ReadPart = Callable[[], Array]  # returns some of the values; each call may read them anew
+Tally = tuple[Array, Array]  # sorted distinct values, and how often each occurs
+IN_MEMORY = 1 << 22  # distinct values of all parts that are sorted without a file
+AT_ONCE = 1 << 20  # values that are merged at a time otherwise
+PIECE = 1 << 15  # values that are squared at a time
+LEAF = 128  # values that NumPy adds up in a row before it adds sums in pairs
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How many values there are of which sort, and the least and the largest of those that are finite."""
+    """Counts of missing, infinite and finite values, and the least and the largest finite value."""
 
     missing: int
     below: int  # −∞
@@ -38,49 +37,51 @@ class Extent:
 
     @property
     def same(self) -> bool:
-        """Whether all values are there, and equal."""
-        sorts = [self.below, self.above, self.finite]
-        return not self.missing and sum(map(bool, sorts)) == 1 and (not self.finite or self.low == self.high)
+        """True if no value is missing and all are equal."""
+        kinds = [self.below, self.above, self.finite]
+        return not self.missing and sum(map(bool, kinds)) == 1 and (not self.finite or self.low == self.high)
 
 
 class Statistics:
-    """Of a column as a panel keeps it, or of any numbers; codes and flags are numbers too."""
+    """Statistics of an encoded column, or of any numbers; codes and flags are numbers too."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        """Take the parts, in order."""
+    def __init__(self, parts: Sequence[ReadPart]) -> None:
+        """Store the parts, in order."""
         self._parts = tuple(parts)
 
     @classmethod
     def of(cls, *arrays: npt.ArrayLike) -> "Statistics":
-        """Take values that are in memory."""
-        return cls([_giver(np.asarray(array)) for array in arrays])
+        """Return statistics of values in memory."""
+        return cls([partial(np.asarray, array) for array in arrays])
 
     @classmethod
     def joined(cls, several: Iterable["Statistics"]) -> "Statistics":
-        """Put the values of several one after the other."""
+        """Return statistics of the values of several, one after the other."""
         return cls([part for one in several for part in one._parts])
 
     @cached_property
     def extent(self) -> Extent:
-        """How many values there are, and from where to where they go."""
+        """Counts, minimum and maximum."""
         found = [_extent(array) for array in self._arrays()]
-        there = [one for one in found if one.finite]
+        finite = [one for one in found if one.finite]
         return Extent(
             sum(one.missing for one in found),
             sum(one.below for one in found),
             sum(one.above for one in found),
             sum(one.finite for one in found),
-            min((one.low for one in there), default=np.nan),
-            max((one.high for one in there), default=np.nan),
+            min((one.low for one in finite), default=np.nan),
+            max((one.high for one in finite), default=np.nan),
         )
 
     def codes(self) -> list[int]:
-        """Give the codes, or flags, that occur, in order; not that of missing values."""
+        """Return the codes or flags that occur, sorted, without that of missing values."""
         return sorted({int(code) for array in self._arrays() for code in np.unique(_finite(array))})
 
-    def spread(self) -> float:
-        """Give the standard deviation of the finite values: NumPy's, with the same pairs of sums; 0 of none, and of
-        equal ones, of which a rounded mean would make another."""
+    def standard_deviation(self) -> float:
+        """Return the standard deviation of the finite values, with the rounding of NumPy's pairwise sums.
+
+        It is 0 for no values, and exactly 0 for equal ones, whatever the rounding of their mean.
+        """
         count = self.extent.finite
         if not count or self.extent.low == self.extent.high:
             return 0.0
@@ -89,17 +90,17 @@ class Statistics:
         return float(np.sqrt(_pairwise_sum(squares, count) / count))
 
     def quantiles(self, shares: npt.ArrayLike) -> Array:
-        """Give NumPy's quantiles of the finite values, of which there must be some."""
+        """Return NumPy's quantiles of the finite values; there must be at least one."""
         last = self.extent.finite - 1
         place = last * np.asarray(shares, Real)
         rank = np.minimum(np.floor(place), last)
         share = place - rank
         below, above = self._at(rank), self._at(np.minimum(rank + 1, last))
-        apart = above - below  # from the nearer end, as NumPy does
-        return np.where(share >= 0.5, above - apart * (1 - share), below + apart * share)
+        gap = above - below  # interpolated from the nearer end, as NumPy does
+        return np.where(share >= 0.5, above - gap * (1 - share), below + gap * share)
 
     def _at(self, ranks: Array) -> Array:
-        """Give the values of these ranks, which rise."""
+        """Return the values at these ranks, which must be sorted."""
         found, first = [], 0
         for values, counts in self.in_order():
             ends = first + np.cumsum(counts)
@@ -109,12 +110,12 @@ class Statistics:
         return np.concatenate(found)
 
     def beside(self, value: float) -> tuple[int, int]:
-        """Count the finite values below and above this one."""
+        """Count the finite values below and above `value`."""
         sides = [(int((part < value).sum()), int((part > value).sum())) for part in map(_finite, self._arrays())]
         return sum(below for below, _ in sides), sum(above for _, above in sides)
 
     def beside_each(self, bounds: Iterable[float]) -> list[tuple[float, float]]:
-        """Give for each bound the greatest finite value below it, and the least that is not; each must have both."""
+        """Return for each bound the greatest finite value below it and the least that is not; both must exist."""
         wanted, last = sorted(bounds), np.empty(0)
         found: list[tuple[float, float]] = []
         for values, _ in self.in_order():
@@ -126,7 +127,7 @@ class Statistics:
         return found
 
     def in_order(self) -> Iterator[Tally]:
-        """Give the different finite values in order, some at a time, and how often each occurs."""
+        """Yield the sorted distinct finite values, some at a time, and how often each occurs."""
         if len(self._parts) == 1:
             yield from _nonempty(self._whole)
             return
@@ -140,11 +141,11 @@ class Statistics:
 
     @cached_property
     def _whole(self) -> Tally:
-        """The only part in order, which is kept: more than one question is asked of it."""
+        """The sorted values of the only part, kept because several statistics need them."""
         return _tally(_finite(self._parts[0]()))
 
     def _runs(self, file: IO[bytes]) -> Iterator[Tally]:
-        """Give each part in order, from the file if it is long."""
+        """Yield each part sorted; long ones are mapped from the file."""
         for array in self._arrays():
             values, counts = _tally(_finite(array))
             long = len(values) * len(self._parts) > IN_MEMORY
@@ -154,14 +155,10 @@ class Statistics:
         return (part() for part in self._parts)
 
 
-def _giver(array: Array) -> Part:
-    return lambda: array
-
-
 def _finite(array: Array) -> Array:
-    """Give what is there, and finite, as floats."""
-    there = np.isfinite(array) if array.dtype.kind == "f" else ~is_missing(array)
-    return (array if there.all() else array[there]).astype(Real, copy=False)  # copies nothing of most columns
+    """Return the finite values as floats."""
+    finite = np.isfinite(array) if array.dtype.kind == "f" else ~is_missing(array)
+    return (array if finite.all() else array[finite]).astype(Real, copy=False)  # no copy of most columns
 
 
 def _extent(array: Array) -> Extent:
@@ -175,7 +172,7 @@ def _extent(array: Array) -> Extent:
 
 
 def _pieces(array: Array) -> Iterator[Array]:
-    """Cut it so that what is made of a piece stays in the cache."""
+    """Yield pieces small enough for intermediate results to stay in the cache."""
     return (array[start : start + PIECE] for start in range(0, len(array), PIECE))
 
 
@@ -184,7 +181,7 @@ def _squares(array: Array) -> Array:
 
 
 def _pairwise_sum(parts: Iterable[Array], count: int) -> float:
-    """Add up `count` values as NumPy does if they are in one array: halves of halves, down to a few in a row."""
+    """Add up `count` values with the rounding of NumPy's sum of one array: by halves of halves, down to LEAF values."""
     more, held = iter(parts), np.empty(0, Real)
 
     def total(count: int) -> float:
@@ -223,13 +220,13 @@ def _merged(runs: Sequence[Tally]) -> Tally:
 
 
 def _by_ranges(runs: Sequence[Tally]) -> Iterator[Tally]:
-    """Merge runs that are in order, range by range: of values, not of places, so that equal ones come together."""
+    """Merge sorted runs range by range; ranges are of values, so that equal ones are merged together."""
     stride = max(1, AT_ONCE // len(runs))
-    marks = np.sort(np.concatenate([values[::stride] for values, _ in runs]))[:: len(runs)]
+    bounds = np.sort(np.concatenate([values[::stride] for values, _ in runs]))[:: len(runs)]
     starts = [0] * len(runs)
-    for mark in [*np.unique(marks)[1:].tolist(), np.inf]:
-        ends = [int(np.searchsorted(values, mark)) for values, _ in runs]
+    for bound in [*np.unique(bounds)[1:].tolist(), np.inf]:
+        ends = [int(np.searchsorted(values, bound)) for values, _ in runs]
         cut = [(v[a:b], c[a:b]) for (v, c), a, b in zip(runs, starts, ends, strict=True)]
         yield from _nonempty(_merged(cut))
-        rest()
+        unload()
         starts = ends

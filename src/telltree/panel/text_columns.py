@@ -1,4 +1,4 @@
-"""Cells of text -> columns: types are inferred chunk by chunk, and each chunk is encoded at once."""
+"""Cells of text -> columns: types are inferred and values encoded chunk by chunk."""
 
 import abc
 import dataclasses
@@ -8,28 +8,27 @@ import functools
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from telltree.errors import DataError, warn
-from telltree.panel.dates import SECONDS, stamped
+from telltree.panel.dates import SECONDS, DateFormat, date_with_offset
 from telltree.panel.disk_arrays import Empty, piecewise
-from telltree.panel.encode import EXACT, Encoded, Values, count_rounded, nothing, object_array
-from telltree.panel.naming import says_missing
+from telltree.panel.names_and_missing import says_missing
 from telltree.panel.schema import ColumnType
-from telltree.panel.store import MISSING, Array, Code, Flag, Index, Real, renumbered
+from telltree.panel.store import MISSING, Array, Code, Flag, Index, Real, reorder_codes
+from telltree.panel.type_inference import EXACT, Encoded, Values, all_missing, count_rounded, object_array
 
 # ---- An array that grows at its end.
 
 
 class GrowingArray:
-    """Values that come in chunks. They are not there twice, as they would be if the chunks were joined in the end."""
+    """An array to which chunks are appended. No second copy is ever made of all values, as joining chunks would."""
 
     def __init__(self, first: Array, room: int = 0, empty: Empty = np.empty) -> None:
-        """Begin with some values, and room for as many as are expected; what is not used takes no memory."""
+        """Start with some values, and room for `room` of them; unused room takes no memory."""
         self._empty = empty
         self._array = empty(max(room, len(first)), first.dtype)
         self._array[: len(first)] = first
@@ -37,11 +36,11 @@ class GrowingArray:
 
     @property
     def kind(self) -> str:
-        """The kind of the values, as NumPy calls it."""
+        """The kind of the dtype, as in NumPy."""
         return self._array.dtype.kind
 
     def add(self, values: Array) -> None:
-        """Put values at the end; the type of all widens where it must."""
+        """Append values; the dtype widens if it must."""
         end = self._count + len(values)
         wider = np.result_type(self._array, values)
         if end > len(self._array) or wider != self._array.dtype:
@@ -53,15 +52,15 @@ class GrowingArray:
         self._count = end
 
     def finish(self) -> Array:
-        """Give all values."""
+        """Return all values."""
         return self._array[: self._count]
 
 
-# ---- A chunk of the cells of one column, and what can be read of it at once.
+# ---- A chunk of the cells of one column, with methods that read all of it at once.
 
 
 class Expects(enum.Enum):
-    """What a column expects of its next cells, after those that it met: it may be wrong, but is worth a try."""
+    """The likely content of a column's next cells, judged by those before: a guess for readers to try first."""
 
     TEXT = "anything"
     NUMBERS = "numbers, not all of them whole"
@@ -69,63 +68,66 @@ class Expects(enum.Enum):
 
 
 class CellChunk(abc.ABC):
-    """Text of some rows, in order. What says "or None" may give up on what it could have read: others then read it."""
+    """The cells of some rows of a column, in order.
+
+    Methods that may return None may do so even for cells that could be read; slower methods then read them.
+    """
 
     @abc.abstractmethod
     def __len__(self) -> int:
         """Count the cells."""
 
     @abc.abstractmethod
-    def at(self, places: Sequence[int]) -> list[str]:
-        """Give the cells at these places."""
+    def at(self, indices: Sequence[int]) -> list[str]:
+        """Return the cells at these indices."""
 
     @abc.abstractmethod
-    def have(self, mark: str) -> bool:
-        """Tell whether a character occurs in any cell."""
+    def have(self, character: str) -> bool:
+        """Return True if a character occurs in any cell."""
 
     @abc.abstractmethod
     def coded(self) -> tuple[list[str], Array]:
-        """Give the different cells, in order of first appearance, and which of them each cell is."""
+        """Return the distinct cells, in order of first appearance, and for each cell its index among them."""
 
     @abc.abstractmethod
     def numbers(self, *, comma: bool) -> Array | None:
-        """Give floats if all cells are numbers, or None."""
+        """Return floats if all cells are numbers, or None."""
 
     @abc.abstractmethod
     def whole_numbers(self) -> Array | None:
-        """Give integers of 64 bits if all cells are such, or None."""
+        """Return 64-bit integers if all cells are such, or None."""
 
     def dates(self) -> Array | None:
-        """Give dates if all cells are written as ISO 8601 has it, without an offset from UTC, or None."""
+        """Return dates if all cells are dates in ISO 8601 without an offset from UTC, or None."""
         return None
 
 
 class PythonCells(CellChunk):
-    """Cells that Python has split."""
+    """Cells that were split by Python."""
 
     def __init__(self, cells: Sequence[str]) -> None:
-        """Take the cells."""
+        """Store the cells."""
         self._cells = cells
 
     def __len__(self) -> int:
         """Count the cells."""
         return len(self._cells)
 
-    def at(self, places: Sequence[int]) -> list[str]:
-        """Give the cells at these places."""
-        return [self._cells[place] for place in places]
+    def at(self, indices: Sequence[int]) -> list[str]:
+        """Return the cells at these indices."""
+        return [self._cells[index] for index in indices]
 
-    def have(self, mark: str) -> bool:
-        """Tell whether a character occurs in any cell."""
-        return mark in "".join(self._cells)
+    def have(self, character: str) -> bool:
+        """Return True if a character occurs in any cell."""
+        return character in "".join(self._cells)
 
     def coded(self) -> tuple[list[str], Array]:
-        """Give the different cells, in order of first appearance, and which of them each cell is."""
+        """Return the distinct cells, in order of first appearance, and for each cell its index among them."""
         codes = {cell: code for code, cell in enumerate(dict.fromkeys(self._cells))}
         return list(codes), np.fromiter(map(codes.__getitem__, self._cells), Index, len(self._cells))
 
     def numbers(self, *, comma: bool) -> Array | None:
-        """Give floats if all cells are numbers, and none has a decimal comma, or None."""
+        """Return floats if all cells are numbers, and none has a decimal comma, or None."""
         try:
             numbers = np.fromiter(map(float, self._cells), Real, len(self._cells))
         except ValueError:
@@ -133,112 +135,11 @@ class PythonCells(CellChunk):
         return None if self.have("_") else numbers  # Python reads 1_000 as a number; in data it is a name
 
     def whole_numbers(self) -> Array | None:
-        """Give integers of 64 bits if all cells are such, or None."""
+        """Return 64-bit integers if all cells are such, or None."""
         try:
             return np.fromiter(map(int, self._cells), np.int64, len(self._cells))
         except (ValueError, OverflowError):
             return None
-
-
-# ---- How text files, and the dates in them, are written: as in ISO 8601, with the day first, or in a given format.
-
-# 3/4/2025, 03.04.25 12:30, 3-4-2025T12:30:15.5: day and month, or month and day
-NUMBERS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[T,\s]\s*(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?))?")
-YEARS = ("%Y", "%y", "%G", "%c", "%x")
-
-
-@dataclass(frozen=True)
-class Clock:
-    """How dates are written as text; checked here. A `format` is one of `datetime.strptime`.
-
-    `day_first` says of 3/4/2025 whether the day or the month comes first; if it is None, the rows tell.
-    """
-
-    format: str | None = None
-    day_first: bool | None = None
-    _told: list[bool] = field(default_factory=list, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Refuse formats that no date matches."""
-        if self.day_first not in (None, True, False):
-            raise DataError(f"day_first must be True, False or None, got {self.day_first!r}")
-        if self.format is None:
-            return
-        if not isinstance(self.format, str):
-            raise DataError(f"time_format must be text such as '%d.%m.%Y %H:%M', got {self.format!r}")
-        if self.day_first is not None:
-            raise DataError("time_format says all, also whether the day comes first; leave out day_first")
-        if not any(year in self.format for year in YEARS):
-            raise DataError(f"time_format {self.format!r} has no year; a date is written as in '%d.%m.%Y %H:%M'")
-        try:
-            datetime.datetime.strptime("", self.format)
-        except (ValueError, re.error) as error:
-            if "does not match" not in str(error):
-                raise DataError(f"time_format {self.format!r} is none: {error}") from None
-
-    def tell(self, *, day_first: bool) -> None:
-        """Keep what rows told, or what was assumed, for `settled`."""
-        self._told[:] = [day_first]
-
-    def settled(self) -> "Clock":
-        """The same clock with the order that rows told, for reading other rows alike."""
-        return Clock(self.format, self._told[0] if self._told else self.day_first)
-
-    def read(self, text: str) -> tuple[datetime.datetime | None, datetime.datetime | None]:
-        """The date with the day first, and with the month first, as far as there are such and they may be meant.
-
-        Both are the same where the order is not in question. ValueError if the text is no date.
-        """
-        if self.format is not None:
-            date = datetime.datetime.strptime(text, self.format)
-            return date, date
-        match = NUMBERS.fullmatch(text)
-        if match is None:
-            date = datetime.datetime.fromisoformat(text)
-            return date, date
-        first, _, second, year, clock = match.groups()
-        found = [
-            None if self.day_first is not None and self.day_first is not order else _date(day, month, year, clock)
-            for order, day, month in ((True, first, second), (False, second, first))
-        ]
-        if found == [None, None]:
-            raise ValueError(text)
-        return found[0], found[1]
-
-    def problem(self, text: str) -> str:
-        """Why a text could not be read, and what to do."""
-        if self.format is not None:
-            return f"which is not written as the time format {self.format!r} says"
-        said = "2024-02-29T12:30:00" if self.day_first is None else "3.4.2025 12:30"
-        order = {None: "", True: ", the day first", False: ", the month first"}[self.day_first]
-        return (
-            f"which is neither a number nor a date such as {said}{order}; write it so, or say how dates are written by "
-            "time_format (--time-format), such as '%d %b %Y %H:%M'"
-        )
-
-
-def _date(day: str, month: str, year: str, clock: str | None) -> datetime.datetime | None:
-    """A date of numbers; None if there is no such day."""
-    long = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 69 else 1900)  # as POSIX reads two digits
-    try:
-        date = datetime.datetime(long, int(month), int(day))
-    except ValueError:
-        return None
-    return date if clock is None else datetime.datetime.combine(date, _time_of_day(clock))
-
-
-def _time_of_day(text: str) -> datetime.time:
-    hour, _, rest = text.partition(":")
-    return datetime.time.fromisoformat(f"{hour:0>2}:{rest}")
-
-
-@dataclass(frozen=True)
-class Writing:
-    """How text files are written: their encoding, their dates, and whether they may lack a header."""
-
-    encoding: str | None = None
-    clock: Clock = field(default_factory=Clock)
-    wide: bool = False
 
 
 # ---- Cells of text -> columns: types are inferred chunk by chunk, and each chunk is encoded at once.
@@ -248,21 +149,19 @@ INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # no finite float has more digits, e
 EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
 NONE = datetime.timedelta(0)
-UNSAID = np.iinfo(SECONDS).min  # the offset of a date that was written without one
-
-BARE = {"true": 1.0, "false": 0.0}  # words that are never names; other words may turn out to be, while reading
-
-Place = Callable[[int], str]  # where the cell of this index in the chunk stands, for messages
+NO_OFFSET = np.iinfo(SECONDS).min  # the offset of a date that was written without one
+TRUTHS = {"true": 1.0, "false": 0.0}  # words that are never names; whether others are is decided for whole columns
+Place = Callable[[int], str]  # the place in the file of the cell with this index in the chunk, for messages
 
 
 class TextColumn:
     """An attribute: numbers are real, true and false Boolean, other text categorical; a mixture is a DataError.
 
-    With `as_text` all cells are kept as text, even words for missing values: they are encoded later.
+    With `as_text` all cells stay text, even words for missing values; they are encoded later.
     """
 
     def __init__(self, name: str, *, as_text: bool = False, empty: Empty = np.empty) -> None:
-        """Start an empty column; `empty` makes room for it."""
+        """Start an empty column; `empty` allocates its array."""
         self._name = name
         self._empty = empty
         self._as_text = as_text
@@ -282,13 +181,13 @@ class TextColumn:
 
     @property
     def expects(self) -> Expects:
-        """What the next cells seem to be."""
+        """The likely content of the next cells."""
         if self._type is None or (self._type is ColumnType.REAL and self._whole):
-            return Expects.TEXT  # how whole numbers are written matters
+            return Expects.TEXT  # the spelling of whole numbers matters
         return Expects.NUMBERS if self._type is ColumnType.REAL else Expects.NAMES
 
     def add(self, cells: CellChunk, place: Place, *, comma: bool = False) -> None:
-        """Take the next cells; with `comma`, 1,5 is a number."""
+        """Append cells; with `comma`, 1,5 is a number."""
         if not self._as_text and self._type in (None, ColumnType.REAL):
             numbers = cells.numbers(comma=comma)
             if numbers is not None and not (np.isnan(numbers[:1]).all() and np.isnan(numbers).all()):
@@ -296,22 +195,22 @@ class TextColumn:
                 self._add_numbers(cells, numbers, comma)
                 return
         distinct, which = cells.coded()
-        fresh = self._sorted_out(distinct, lambda code: place(int(np.argmax(which == code))), comma)
+        fresh = self._read_new(distinct, lambda code: place(int(np.argmax(which == code))), comma)
         if self._type is None:
             self._gaps += len(cells)
         elif self._type is ColumnType.REAL:
             self._add_numbers(cells, np.array([fresh[cell] for cell in distinct], Real)[which], comma)
         else:
-            self._number(fresh)
+            self._add_levels(fresh)
             dtype = Flag if self._type is ColumnType.BOOLEAN else Code
             self._keep(np.array([self._seen[cell] for cell in distinct], dtype)[which])
 
     def _begin_numbers(self, cells: CellChunk, numbers: Array, place: Place) -> None:
-        """Keep the first value of the column, which is a number."""
+        """Remember the first value of the column, which is a number."""
         if self._type is None:
             written = cells.at(range(int(np.argmin(np.isnan(numbers))) + 1))
             first = next(at for at, cell in enumerate(written) if not says_missing(cell))
-            self._agree(ColumnType.REAL, written[first], functools.partial(place, first))
+            self._require_type(ColumnType.REAL, written[first], functools.partial(place, first))
 
     def _add_numbers(self, cells: CellChunk, numbers: Array, comma: bool) -> None:
         self._whole = self._whole and not (cells.have(".") or (comma and cells.have(","))) and _are_whole(numbers)
@@ -321,32 +220,32 @@ class TextColumn:
     def _keep(self, values: Array) -> None:
         if self._values is None:
             self._values = GrowingArray(
-                nothing(self._type or ColumnType.REAL, self._gaps).array, self._room, self._empty
+                all_missing(self._type or ColumnType.REAL, self._gaps).array, self._room, self._empty
             )
         self._values.add(values)
 
-    def _sorted_out(self, distinct: Sequence[str], place: Place, comma: bool) -> dict[str, float]:
-        """Read each cell not met before: its number or flag, NaN if missing; the type of all must agree."""
+    def _read_new(self, distinct: Sequence[str], place: Place, comma: bool) -> dict[str, float]:
+        """Read cells that are new: their numbers or flags, NaN if missing; a type that differs is a DataError."""
         fresh: dict[str, float] = {}
         for code, cell in enumerate(distinct):
             if cell in self._seen:
                 continue
             kind, fresh[cell] = (ColumnType.CATEGORICAL, 0.0) if self._as_text else _kind(cell, comma)
             if kind is not None and kind is not self._type:
-                self._agree(kind, cell, functools.partial(place, code))
+                self._require_type(kind, cell, functools.partial(place, code))
         return fresh
 
-    def _agree(self, kind: ColumnType, cell: str, place: Callable[[], str]) -> None:
+    def _require_type(self, kind: ColumnType, cell: str, place: Callable[[], str]) -> None:
         example = f"{cell!r:.60} in {place()}"
         if self._type is not None:
             remedy = "let all be names: give it the type 'categorical' in the schema"
             raise DataError(
-                f"column {self._name!r} has mixed types: {self._example} is {_said(self._type)}, {example} is "
-                f"{_said(kind)}; correct it, or {remedy}"
+                f"column {self._name!r} has mixed types: {self._example} is {_noun(self._type)}, {example} is "
+                f"{_noun(kind)}; correct it, or {remedy}"
             )
         self._type, self._example = kind, example
 
-    def _number(self, fresh: dict[str, float]) -> None:
+    def _add_levels(self, fresh: dict[str, float]) -> None:
         for cell, value in fresh.items():
             if math.isnan(value):
                 self._seen[cell] = MISSING
@@ -357,56 +256,56 @@ class TextColumn:
                 self._levels.append(cell)
 
     def finish(self) -> Values:
-        """Return the whole column; levels are in order of their names."""
+        """Return the whole column, with sorted levels."""
         return self._encoded()
 
     def _encoded(self) -> Encoded:
         kind = self._type or ColumnType.REAL
-        array = nothing(kind, self._gaps).array if self._values is None else self._values.finish()
+        array = all_missing(kind, self._gaps).array if self._values is None else self._values.finish()
         levels = tuple(sorted(self._levels))
         if levels:
-            array = renumbered(array, self._levels, levels)
+            array = reorder_codes(array, self._levels, levels)
         whole = self._whole and self._type is ColumnType.REAL
         text = kind is ColumnType.CATEGORICAL and not self._as_text
         return Encoded(kind, array, levels, whole, text, self._rounded, tabular=True)
 
 
 class KeyColumn(TextColumn):
-    """Ids or labels: integers if all are written so, else text as it stands; labels may be other numbers too."""
+    """Ids or labels: integers if all are written as such, else unchanged text; labels may be other numbers too."""
 
     def __init__(self, name: str, *, label: bool, empty: Empty = np.empty) -> None:
-        """Start an empty column; `empty` makes room for it."""
+        """Start an empty column; `empty` allocates its array."""
         super().__init__(name, as_text=True, empty=empty)
         self._label = label
 
     def finish(self) -> Values:
         """Return the whole column."""
         found = self._encoded()
-        codes, levels = _without_gaps(found.array, found.levels)
+        codes, levels = _without_missing(found.array, found.levels)
         found = dataclasses.replace(found, array=codes, levels=levels)
-        values = plain(found.levels) if self._label else _whole_numbers(found.levels)
+        values = numbers_or_truths(found.levels) if self._label else _whole_numbers(found.levels)
         if values is None or (found.array < 0).any():
             return found
         return piecewise(lambda codes: values[codes], found.array, values.dtype)
 
 
 class TimeColumn:
-    """Times: numbers, or dates as the clock writes them; a cell that is neither, or missing, is a DataError.
+    """Times: numbers, or dates in a given format; a cell that is neither, or missing, is a DataError.
 
-    Dates such as 3/4/2025 are kept with the day first and with the month first, until a row tells which it is.
+    Dates such as 3/4/2025 are stored both with the day first and with the month first, until a row decides the order.
     """
 
-    def __init__(self, name: str, clock: Clock, empty: Empty = np.empty) -> None:
-        """Start an empty column; `empty` makes room for it."""
+    def __init__(self, name: str, date_format: DateFormat, empty: Empty = np.empty) -> None:
+        """Start an empty column; `empty` allocates its array."""
         self._name = name
         self._empty = empty
-        self._clock = clock
+        self._date_format = date_format
         self._room = 0
         self._dated: set[bool] = set()  # whether times were dates
         self._values: GrowingArray | None = None
-        self._month_first: GrowingArray | None = None  # the same times read so, where they differ
-        self._may_be_missing: tuple[str, datetime.datetime] | None = None  # a cell that may be two dates, and the first
-        self._told: dict[bool, str] = {}  # whether the day comes first -> the cell that shows it, and its place
+        self._month_first: GrowingArray | None = None  # the times with the month first, if they differ
+        self._ambiguous: tuple[str, datetime.datetime] | None = None  # a cell with two readings, and the first
+        self._evidence: dict[bool, str] = {}  # True: the day comes first -> a cell that shows it, and its place
 
     def expect(self, count: int) -> None:
         """Make room for about so many cells."""
@@ -414,15 +313,15 @@ class TimeColumn:
 
     @property
     def expects(self) -> Expects:
-        """What the next cells seem to be."""
+        """The likely content of the next cells."""
         numbers = self._values is not None and self._values.kind == "f"
-        return Expects.NUMBERS if numbers and self._clock.format is None else Expects.TEXT
+        return Expects.NUMBERS if numbers and self._date_format.format is None else Expects.TEXT
 
     def add(self, cells: CellChunk, place: Place, *, comma: bool = False) -> None:
-        """Take the next cells."""
-        at_once = self._at_once(cells, comma) if self._clock.format is None else None
-        if at_once is not None:
-            self._keep(at_once, at_once)
+        """Append cells."""
+        bulk = self._read_in_bulk(cells, comma) if self._date_format.format is None else None
+        if bulk is not None:
+            self._keep(bulk, bulk)
             return
         distinct, which = cells.coded()
 
@@ -447,20 +346,20 @@ class TimeColumn:
         self._keep(times, times if first == second else _ticks(second)[which])
 
     def _learn_order(self, distinct: Sequence[str], pairs: Sequence[Any], where: Place) -> None:
-        """Learn from each date that can be read in one way only; two that tell differently are a DataError."""
-        if self._clock.format is not None or self._clock.day_first is not None:
+        """Learn the order of day and month from dates with one reading; a contradiction is a DataError."""
+        if self._date_format.format is not None or self._date_format.day_first is not None:
             return
         for code, (day_first, month_first) in enumerate(pairs):
             if day_first == month_first:
                 continue
             if day_first is not None and month_first is not None:
-                self._may_be_missing = self._may_be_missing or (distinct[code], day_first)
+                self._ambiguous = self._ambiguous or (distinct[code], day_first)
                 continue
-            self._told.setdefault(month_first is None, f"{distinct[code]!r} in {where(code)}")
-        if len(self._told) == 2:
+            self._evidence.setdefault(month_first is None, f"{distinct[code]!r} in {where(code)}")
+        if len(self._evidence) == 2:
             raise DataError(
-                f"the time column {self._name!r} has the day first, as {self._told[True]} shows, and the month first, "
-                f"as {self._told[False]} shows; write all dates in one way, best as 2024-02-29"
+                f"the time column {self._name!r} has the day first, as {self._evidence[True]} shows, and the month "
+                f"first, as {self._evidence[False]} shows; write all dates in one way, best as 2024-02-29"
             )
 
     def _keep(self, times: Array, month_first: Array) -> None:
@@ -478,8 +377,8 @@ class TimeColumn:
             self._values.add(times)
 
     @staticmethod
-    def _at_once(cells: CellChunk, comma: bool) -> Array | None:
-        """Give the usual times: whole numbers, other numbers, or dates without offsets; None if they are others."""
+    def _read_in_bulk(cells: CellChunk, comma: bool) -> Array | None:
+        """Read common times in bulk: whole numbers, other numbers, or dates without offsets; None for any others."""
         whole = cells.whole_numbers()
         if whole is not None:
             return whole
@@ -487,31 +386,31 @@ class TimeColumn:
         if numbers is not None:
             return None if np.isnan(numbers).any() else numbers
         dates = cells.dates()
-        return None if dates is None else _stamped(dates, UNSAID)
+        return None if dates is None else _with_offset(dates, NO_OFFSET)
 
     def _read(self, cell: str, code: int, where: Place, comma: bool) -> Any:
         bare = cell.strip()
         if says_missing(bare):
             raise DataError(f"the time column {self._name!r} is missing in {where(code)}")
-        if self._clock.format is None:
+        if self._date_format.format is None:
             kind, value = _kind(cell, comma)
             if kind is ColumnType.REAL:
                 return value
         try:
-            return self._clock.read(bare)
+            return self._date_format.read(bare)
         except ValueError:
-            problem = self._clock.problem(bare)
+            problem = self._date_format.problem(bare)
             raise DataError(f"the time column {self._name!r} has {cell!r:.60} in {where(code)}, {problem}") from None
 
     def finish(self) -> Array:
-        """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""
+        """Return the whole column: integers, floats, dates, or dates with offsets from UTC."""
         if len(self._dated) > 1:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
-        day_first = not self._told.get(False)
-        if self._may_be_missing is not None or self._told:
-            self._clock.tell(day_first=day_first)
-        if self._may_be_missing is not None and not self._told:
-            cell, date = self._may_be_missing
+        day_first = not self._evidence.get(False)
+        if self._ambiguous is not None or self._evidence:
+            self._date_format.resolve(day_first=day_first)
+        if self._ambiguous is not None and not self._evidence:
+            cell, date = self._ambiguous
             warn(
                 f"the time column {self._name!r} has dates such as {cell!r:.60}, and no row tells whether they begin "
                 f"with the day or the month: taken to begin with the day, so that this is {date.date().isoformat()}; "
@@ -522,8 +421,8 @@ class TimeColumn:
         return _with_offsets(whole) if self._dated == {True} else whole
 
 
-def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
-    """Ids and labels are kept as written, except missing ones."""
+def _without_missing(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """Make words for missing values missing; other ids and labels stay as written."""
     kept = tuple(level for level in levels if not says_missing(level))
     if kept == levels:
         return codes, levels
@@ -532,8 +431,8 @@ def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[s
     return piecewise(lambda some: table[some], codes, Code), kept
 
 
-def plain(levels: Sequence[str]) -> Array | None:
-    """Return names as numbers or truth values if every one is written as such and all stay different, else None."""
+def numbers_or_truths(levels: Sequence[str]) -> Array | None:
+    """Return names as numbers or Booleans if all are written as such and stay distinct, else None."""
     kinds = [_kind(level, comma=False) for level in levels]
     for kind in (ColumnType.BOOLEAN, ColumnType.REAL):
         values = {value for found, value in kinds if found is kind}
@@ -554,8 +453,8 @@ def _are_whole(numbers: Array) -> bool:
 
 
 def _count_rounded(cells: CellChunk, numbers: Array) -> int:
-    """Count the whole numbers that floats do not hold to the last digit."""
-    if len(numbers) and numbers.min() > -EXACT and numbers.max() < EXACT:  # not so if some are missing
+    """Count the whole numbers that lost digits as floats."""
+    if len(numbers) and numbers.min() > -EXACT and numbers.max() < EXACT:  # false if some are missing
         return 0
     large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
     if not large:
@@ -568,7 +467,7 @@ def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
     bare = cell.strip()
     if says_missing(bare):
         return None, math.nan
-    truth = BARE.get(bare.lower())
+    truth = TRUTHS.get(bare.lower())
     if truth is not None:
         return ColumnType.BOOLEAN, truth
     try:
@@ -578,29 +477,29 @@ def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
     return (ColumnType.CATEGORICAL, 0.0) if "_" in bare else (ColumnType.REAL, value)
 
 
-def _said(kind: ColumnType) -> str:
+def _noun(kind: ColumnType) -> str:
     return {ColumnType.REAL: "a number", ColumnType.BOOLEAN: "a truth value", ColumnType.CATEGORICAL: "text"}[kind]
 
 
 def _ticks(dates: Sequence[datetime.datetime]) -> Array:
-    """Return dates in UTC, with the offsets they were written with; a date without an offset is taken as UTC."""
+    """Return dates in UTC with the offsets they were written with; a date without an offset is taken as UTC."""
     offsets = [date.utcoffset() for date in dates]
-    bare = (date.replace(tzinfo=None) for date in dates)
-    ticks = [(date - EPOCH - (ahead or NONE)) // TICK for date, ahead in zip(bare, offsets, strict=True)]
-    said = [UNSAID if ahead is None else ahead // datetime.timedelta(seconds=1) for ahead in offsets]
-    return _stamped(np.array(ticks, np.int64).view("M8[us]"), said)
+    local = (date.replace(tzinfo=None) for date in dates)
+    ticks = [(date - EPOCH - (ahead or NONE)) // TICK for date, ahead in zip(local, offsets, strict=True)]
+    seconds = [NO_OFFSET if ahead is None else ahead // datetime.timedelta(seconds=1) for ahead in offsets]
+    return _with_offset(np.array(ticks, np.int64).view("M8[us]"), seconds)
 
 
-def _stamped(utc: Array, offsets: npt.ArrayLike) -> Array:
-    found = np.empty(len(utc), stamped("us"))
+def _with_offset(utc: Array, offsets: npt.ArrayLike) -> Array:
+    found = np.empty(len(utc), date_with_offset("us"))
     found["utc"], found["offset"] = utc, offsets
     return found
 
 
 def _with_offsets(dates: Array) -> Array:
-    """Return plain dates if none was written with an offset; otherwise those without an offset have none."""
-    unsaid = dates["offset"] == UNSAID
-    if unsaid.all():
+    """Return plain dates if none was written with an offset; else dates without one get the offset 0."""
+    without = dates["offset"] == NO_OFFSET
+    if without.all():
         return piecewise(lambda some: np.ascontiguousarray(some["utc"]), dates, dates.dtype["utc"])
-    dates["offset"][unsaid] = 0
+    dates["offset"][without] = 0
     return dates

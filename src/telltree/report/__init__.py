@@ -1,4 +1,4 @@
-"""Presentation: what was learned, as figures and as a page.
+"""Reports: what was learned, as figures and as a page.
 
 Names are loaded when first used, so that only drawing needs matplotlib, and only pages need jinja2.
 """
@@ -41,6 +41,6 @@ _load, __dir__ = lazily(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name; a clear error if the library it needs is not installed."""
+    """Load a public name; raise a clear error if the library it needs is not installed."""
     with extras():
         return _load(name)

@@ -13,16 +13,36 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from telltree.checks import require_whole
 from telltree.errors import DataError, SettingsError
-from telltree.explain import Category, Style, categorize, decisive_steps, shown
+from telltree.explain import Category, Style, categorize, decisive_steps
+from telltree.explain.sentence import shown
 from telltree.panel import ColumnType, Panel, Schema
-from telltree.report.record_figure import (
+from telltree.report.figure_wording import FormulaWording, Wording, formula_wording, size_text
+from telltree.report.style import (
+    BODY,
+    BOLD,
+    INK,
+    QUIET,
+    SMALL,
+    TITLE,
+    Looks,
+    add_axes,
+    clipped,
+    legend,
+    lines_height,
+    mark_style,
+    new_figure,
+    stroke,
+    tidy,
+    wrapped,
+    write,
+    write_lines,
+)
+from telltree.report.time_axes import (
     GAP,
     Clocks,
-    FormulaVoice,
     Pane,
-    Wording,
-    at_least,
     bands,
     clock,
     clocks,
@@ -39,28 +59,6 @@ from telltree.report.record_figure import (
     panes,
     signal_values,
     stack,
-    told_size,
-    voice,
-)
-from telltree.report.style import (
-    BODY,
-    BOLD,
-    INK,
-    QUIET,
-    SMALL,
-    TITLE,
-    Looks,
-    add_axes,
-    clipped,
-    legend,
-    lines_height,
-    look,
-    new_figure,
-    stroke,
-    tidy,
-    wrapped,
-    write,
-    write_lines,
 )
 from telltree.text import counted
 from telltree.tree.target import Labels
@@ -81,13 +79,13 @@ class _Members(NamedTuple):
     clocks: Clocks
     looks: list[int]
     own: int
-    """The look of what the category predicts, whose lines are not broken."""
+    """The style number of the predicted part, whose lines are not dashed."""
     branches: tuple[Branch, ...]
     decisive: list[NDArray[np.int64]]
 
     def style(self, number: int) -> Any:
-        """The dash pattern of a line."""
-        return "-" if number == self.own else look(max(1, number)).line
+        """Return the dash pattern of a line."""
+        return "-" if number == self.own else mark_style(max(1, number)).line
 
 
 def plot_category(
@@ -106,24 +104,24 @@ def plot_category(
 
     There is a pane for each signal that the category's formulas mention: real ones as lines over each other, coloured
     by their labels `y` if these are given, with a dashed line at each threshold; Boolean and categorical ones with a
-    row for each member, in the panel's order. Markers show where each member decided each formula, measured over
-    `reference` as `decisive_step` does. Records that have no moment in common are counted each from its own start.
+    row for each member, in the panel's order. Markers show the decisive step of each formula in each member, measured
+    over `reference` as `decisive_step` does. Records that have no moment in common are counted each from its own start.
     `style="paper"` is the paper's English, without headlines.
     """
-    at_least("most", most, 1)
-    at_least("number", number, 1)
+    require_whole("most", most, 1)
+    require_whole("number", number, 1)
     if number > len(tree.leaves):
         raise SettingsError(f"number must be that of a category, 1 to {len(tree.leaves)}, got {number!r}")
     aligned = panel.aligned(tree.schema)
     labels = None if y is None else tree.target.read(y, panel)
     category = categorize(tree, aligned, y)[number - 1]
-    speaks = voice(tree.schema, aligned, text, digits, style)
+    wording = formula_wording(tree.schema, aligned, text, digits, style)
     members = _members(aligned, category, labels, most=most, reference=reference)
     mentioned = panes(formula.expression for formula, _ in members.branches)
     chosen = mentioned[:_MOST_PANES] if members.records else []
-    figure, axes = _frame(category, speaks, members, chosen)
+    figure, axes = _frame(category, wording, members, chosen)
     for ax, pane in zip(axes, chosen, strict=True):
-        _draw_pane(ax, pane, members, speaks)
+        _draw_pane(ax, pane, members, wording)
     if axes:
         members.clocks.name_axis(axes[-1])
     if labels is not None:
@@ -143,53 +141,53 @@ def _members(
 
 
 def _frame(
-    category: Category, speaks: FormulaVoice, members: _Members, chosen: Sequence[Pane]
+    category: Category, wording: FormulaWording, members: _Members, chosen: Sequence[Pane]
 ) -> tuple[Figure, list[Axes]]:
-    """The figure with heading and empty axes, and below them the key of the markers."""
+    """Return the figure with heading and empty axes, and below them the key of the markers."""
     schema, drawn = members.panel.schema, len(members.records)
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
-    size = told_size(category)
+    size = size_text(category)
     part = f"; the first {drawn} are drawn" if drawn < len(category.positions) else ""
-    said = wrapped(speaks.caption(category), _WIDE - 0.4, BODY, lines=6)
-    head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(said), BODY) + 0.15
+    caption = wrapped(wording.caption(category), _WIDE - 0.4, BODY, lines=6)
+    head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(caption), BODY) + 0.15
     marks = len(members.branches) if drawn else 0
     foot = 0.5 + 0.19 * marks
     figure = new_figure(_WIDE, head + max(0.3, sum(heights) + GAP * max(0, len(heights) - 1)) + foot)
     title = clipped(f"[{category.number}] {category.title}", (_WIDE - 3) / BOLD, TITLE)
     top = write_lines(figure, 0.2, 0.15, [title], fontsize=TITLE, fontweight="bold")
-    top = write_lines(figure, 0.2, top, said, color=QUIET)
+    top = write_lines(figure, 0.2, top, caption, color=QUIET)
     write_lines(figure, 0.2, top, [clipped(size + part, _WIDE - 0.4, BODY)])
     if not drawn:
         write_lines(figure, 0.2, head + 0.1, ["none of these records comes here"], color=QUIET)
     elif marks:
-        told = [f"decided: {speaks.branch(branch)}" for branch in members.branches]
-        names = [clipped(words, _WIDE - 0.8, SMALL) for words in told]
+        decided = [f"decided: {wording.branch(branch)}" for branch in members.branches]
+        names = [clipped(words, _WIDE - 0.8, SMALL) for words in decided]
         legend(figure, [_mark(i) for i in range(marks)], names, loc="lower left", bbox_to_anchor=(0.01, 0.0))
     return figure, stack(figure, _LEFT, head, _ACROSS, heights)
 
 
 def _key_height(schema: Schema, pane: Pane) -> float:
-    """How high the key of a Boolean or categorical column's values may be."""
+    """Return the height that the key of a Boolean or categorical column may take."""
     assert pane.column is not None
     return 0.14 * min(_MOST_LEVELS + 1, len(schema[pane.column].levels) + 2)
 
 
 def _mark(number: int) -> Line2D:
-    return Line2D([], [], marker=look(number).marker, markersize=5, **hollow(INK))
+    return Line2D([], [], marker=mark_style(number).marker, markersize=5, **hollow(INK))
 
 
-def _draw_pane(ax: Axes, pane: Pane, members: _Members, speaks: FormulaVoice) -> None:
+def _draw_pane(ax: Axes, pane: Pane, members: _Members, wording: FormulaWording) -> None:
     schema, times = members.panel.schema, members.clocks.times
     values = [signal_values(members.panel, pane, record) for record in members.records]
     real = is_real(schema, pane)
-    name_pane(ax, speaks.signal(pane), _LEFT - (0.75 if real else 0.35), 0.55 if real else 0.12)
+    name_pane(ax, wording.signal(pane), _LEFT - (0.75 if real else 0.35), 0.55 if real else 0.12)
     if real:
         faint = float(np.clip(9 / len(values), 0.35, 0.95))
         for at, one, number in zip(times, values, members.looks, strict=True):
-            line(ax, at, one, color=look(number).ink, linestyle=members.style(number), alpha=faint, linewidth=1.1)
+            line(ax, at, one, color=mark_style(number).ink, linestyle=members.style(number), alpha=faint, linewidth=1.1)
         fit_height(ax, values, pane.thresholds)
-        mark_thresholds(ax, pane.thresholds, 0.8, speaks.digits)
+        mark_thresholds(ax, pane.thresholds, 0.8, wording.digits)
     else:
         assert pane.column is not None
         fill = fill_of(schema, pane.column)
@@ -202,7 +200,7 @@ def _draw_pane(ax: Axes, pane: Pane, members: _Members, speaks: FormulaVoice) ->
 
 
 def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[NDArray[Any]] | None) -> None:
-    """A marker at each member's decisive step: on its line, in its row, or at the bottom if its value is no number."""
+    """Mark each member's decisive step: on its line, in its row, or at the bottom if its value is no number."""
     on: list[tuple[float, float]] = []
     floor: list[tuple[float, float]] = []
     rows = len(members.records)
@@ -213,12 +211,12 @@ def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[ND
     for points, where in ((on, ax.transData), (floor, ax.get_xaxis_transform())):
         if points:
             x, y = zip(*points, strict=True)
-            looks: Looks = {"marker": look(number).marker, "markersize": size, "zorder": 5} | hollow(INK)
+            looks: Looks = {"marker": mark_style(number).marker, "markersize": size, "zorder": 5} | hollow(INK)
             ax.plot(x, y, transform=where, clip_on=False, scaley=False, **looks)
 
 
 def _name_levels(ax: Axes, schema: Schema, column: str, fill: dict[int, Any], values: Sequence[NDArray[Any]]) -> None:
-    """A key of the rows' colours, to their right."""
+    """Put a key of the rows' colours to their right."""
     codes = sorted({int(code) for one in values for code in np.unique(one)}, key=lambda code: (code < 0, code))
     names = code_names(schema, column)
     if schema[column].type is ColumnType.BOOLEAN:
@@ -265,29 +263,29 @@ def plot_collage(
 
     `categories` are those of a tree among the panel's records, or given ones, whose positions are in `panel`. `draw` is
     called with axes, the panel and the position of a record, and draws it; by default the real columns that the
-    formulas mention most are drawn, each scaled to its range. `only_label` takes the categories of that label alone.
-    With labels `y`, counts are shown, and members whose label differs from their category's are marked. Above each row
-    stands its formula or, in English, its headline or what is true of it; `text=None` leaves that out.
-    `style="paper"` is the paper's English, without headlines.
+    formulas mention most are drawn, each scaled to its range. `only_label` selects the categories of that label. With
+    labels `y`, counts are shown, and members whose label differs from their category's are marked. Above each row
+    stands its formula or, in English, its headline or its description; `text=None` leaves that out. `style="paper"` is
+    the paper's English, without headlines.
     """
-    at_least("columns", columns, 1)
+    require_whole("columns", columns, 1)
     known = panel
     if isinstance(categories, Tree):
-        known = panel.aligned(categories.schema)  # has the columns that the tree knows; `draw` may want others
+        known = panel.aligned(categories.schema)  # has the columns of the tree; `draw` may need others
         categories = categorize(categories, known, y)
     chosen = _chosen(list(categories), panel, only_label)
     others = {} if y is None else _exceptions(chosen, chosen[0].summary.target.read(y, panel))
-    speaks = None if text is None else voice(known.schema, known, text, digits, style)
+    wording = None if text is None else formula_wording(known.schema, known, text, digits, style)
     if draw is not None:
-        return _assemble(chosen, panel, columns, others=others, draw=draw, speaks=speaks)[0]
+        return _assemble(chosen, panel, columns, others=others, draw=draw, wording=wording)[0]
     sketch = _sketch(chosen, known, columns)
-    figure, top = _assemble(chosen, known, columns, others=others, draw=sketch, speaks=speaks, key=0.3)
+    figure, top = _assemble(chosen, known, columns, others=others, draw=sketch, wording=wording, key=0.3)
     sketch.name(figure, top)
     return figure
 
 
 def _chosen(categories: Sequence[Category], panel: Panel, only_label: Any) -> list[Category]:
-    """The categories to draw; a DataError if there are none."""
+    """Return the categories to draw; DataError if there are none."""
     named = [c for c in categories if only_label is None or c.label == only_label]
     if categories and not named:
         known = ", ".join(dict.fromkeys(repr(c.label) for c in categories))
@@ -310,22 +308,22 @@ def _assemble(
     *,
     others: Mapping[int, Any],
     draw: Draw,
-    speaks: FormulaVoice | None,
+    wording: FormulaWording | None,
     key: float = 0.0,
 ) -> tuple[Figure, float]:
-    """The figure, and where in it a key may be placed."""
+    """Return the figure, and the height at which a key may be placed."""
     columns = min(columns, max(len(c.positions) for c in chosen))
     step = _CELL + (_GAP if isinstance(draw, _Sketch) else _GAP_WITH_NUMBERS)
     first = _MARGIN + step - _CELL - _GAP
     wide = max(first + columns * step - step + _CELL + _MARGIN, 4.0)
-    told = [wrapped(speaks.caption(c), wide - 2 * _MARGIN, SMALL, lines=3) if speaks else [] for c in chosen]
-    heads = [lines_height(1, BODY) + lines_height(len(lines), SMALL) + 0.24 for lines in told]
+    captions = [wrapped(wording.caption(c), wide - 2 * _MARGIN, SMALL, lines=3) if wording else [] for c in chosen]
+    heads = [lines_height(1, BODY) + lines_height(len(lines), SMALL) + 0.24 for lines in captions]
     feet = 0.42
     high = 0.15 + key + sum(heads) + len(chosen) * (_TALL + feet)
     figure = new_figure(wide, high)
     top = 0.15 + key
-    for category, lines, head in zip(chosen, told, heads, strict=True):
-        head_line = f"[{category.number}] {category.title}  ({told_size(category)})"
+    for category, lines, head in zip(chosen, captions, heads, strict=True):
+        head_line = f"[{category.number}] {category.title}  ({size_text(category)})"
         title = clipped(head_line, (wide - 2 * _MARGIN) / BOLD, BODY)
         below = write_lines(figure, _MARGIN, top, [title], fontweight="bold")
         if lines:
@@ -339,7 +337,7 @@ def _assemble(
 
 
 def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any]:
-    """The labels of members that the name of their category does not tell, by their positions."""
+    """Return the labels of members that are not in the name of their category, by their positions."""
     names, which = labels.named()
     found: dict[int, Any] = {}
     for category in categories:
@@ -350,7 +348,7 @@ def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any
 
 
 def _name(ax: Axes, panel: Panel, record: int, others: Mapping[int, Any]) -> None:
-    """The record's id above its picture, and its label where the name of the category does not tell it."""
+    """Write the record's id above its picture, and its label if that is not in the name of the category."""
     words, other = str(panel.ids[record]), record in others
     if other:
         words += f" ({others[record]})"
@@ -366,7 +364,7 @@ def _name(ax: Axes, panel: Panel, record: int, others: Mapping[int, Any]) -> Non
 
 @dataclass(frozen=True)
 class _Sketch:
-    """Draws a few columns of a record, each scaled to its range; or as bands, if no real ones matter."""
+    """Draws a few columns of a record, each scaled to its range; or one as a band, if no real ones are mentioned."""
 
     schema: Schema
     names: tuple[str, ...]
@@ -374,16 +372,16 @@ class _Sketch:
     """The ranges of real columns; empty if bands are drawn."""
     limits: tuple[float, float]
     across: str
-    """What the horizontal axis is."""
+    """The name of the horizontal axis."""
     factor: float
-    """What times are divided by."""
+    """The divisor of times."""
 
     def __call__(self, ax: Axes, panel: Panel, record: int) -> None:
         at = clock(panel, record)
         if panel.times(record) is not None:
             at = (at - at[0]) / self.factor
         for number, (name, (low, high)) in enumerate(zip(self.names, self.ranges, strict=False)):
-            it = look(number)
+            it = mark_style(number)
             with np.errstate(over="ignore"):  # values far outside the range are drawn as infinite
                 values = (panel.values(name, record) - low) / (high - low)
             line(ax, at, values, color=it.ink, linestyle=it.line, linewidth=1.1, markersize=2)
@@ -394,7 +392,7 @@ class _Sketch:
         ax.set(yticks=[], xlim=self.limits)
 
     def name(self, figure: Figure, top: float) -> None:
-        """Say which columns are drawn, and what range the pictures cover."""
+        """Write the names of the drawn columns, and the range of the pictures."""
         handles = [stroke(number) for number in range(len(self.ranges))]
         spans = [f", {low:.4g} to {high:.4g}" for low, high in self.ranges]
         units = [f" {self.schema[name].unit}" if self.schema[name].unit else "" for name in self.names]
@@ -409,7 +407,7 @@ class _Sketch:
 
 
 def _sketch(chosen: Sequence[Category], panel: Panel, columns: int) -> _Sketch:
-    """What to draw: the columns that most branches mention, only real ones if there are any."""
+    """Choose the columns that most branches mention, only real ones if there are any."""
     uses = Counter(name for c in chosen for f, _ in c.branches for name in f.expression.attributes())
     names = [name for name, _ in uses.most_common()] or list(panel.schema.names[:1])
     real = [name for name in names if panel.schema[name].type is ColumnType.REAL][:_MOST_SKETCHED]

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from telltree.errors import DataError, SettingsError
 from telltree.panel import Panel
 from telltree.panel.schema import require_known
-from telltree.report.record_figure import clock, runs, time_name
 from telltree.report.style import (
     BODY,
     COLOURS,
@@ -44,6 +43,7 @@ from telltree.report.style import (
     write,
     write_lines,
 )
+from telltree.report.time_axes import clock, runs, time_name
 
 _AIRCRAFT = (1, 2)
 _CLEAR = "Clear of Conflict"
@@ -67,24 +67,24 @@ _WIDE, _TALL = 7.2, 5.4  # inches
 
 
 class _Flight(NamedTuple):
-    """What to draw of one aircraft."""
+    """The data of one aircraft to draw."""
 
     number: int
     at: NDArray[np.float64]
     values: NDArray[np.float64]
     advisory: NDArray[np.int64]
     names: tuple[str, ...]
-    """Of the codes of advisories."""
+    """The names of the codes of advisories."""
     phase: NDArray[Any]
 
     def colour(self, code: int) -> str:
-        """The colour of an advisory; grey if it is missing or unknown."""
+        """Return the colour of an advisory; grey if it is missing or unknown."""
         if code < 0:
             return QUIET
         return _COLOURS.get(reduce(lambda name, part: name.replace(part, ""), _VARIANTS, self.names[code]), QUIET)
 
     def changes(self) -> Iterator[tuple[int, str]]:
-        """The steps at which the advisory changes, and to what; no advisory at the start is not a change."""
+        """Yield the steps at which the advisory changes, and the new one; no advisory at the start is not a change."""
         for start, _, code in runs(self.advisory):
             if code >= 0 and (start or self.names[code] != _CLEAR):
                 yield start, self.names[code]
@@ -100,16 +100,18 @@ def plot_encounter(
 ) -> Figure:
     """Draw one encounter, given by its position in the panel, with everything annotated.
 
-    Against time, the altitude or vertical rate of both aircraft, whose numbers stand at both ends. Lines are blue where
-    there is no advisory, and of the advisory's colour where there is one; words say where it changes. A dash marks a
-    pilot's response delay, an asterisk that the pilot is following the advisory, and a ring the first moment of a near
-    mid-air collision, where the panel has a column `nmac`. A caption stands below, unless the axes are given.
+    The altitude or vertical rate of both aircraft is drawn against time, with their numbers at both ends. Lines are
+    blue where there is no advisory, else of the advisory's colour; words mark its changes. A dash marks a pilot's
+    response delay, an asterisk that the pilot is following the advisory, and a ring the first moment of a near mid-air
+    collision, where the panel has a column `nmac`. A caption stands below, unless the axes are given.
     """
     flights = _flights(panel, record, show)
     own = ax is None
-    told = [line for part in (caption or "").splitlines() for line in wrapped(drawable(part), _WIDE - 0.4, BODY)]
+    caption_lines = [
+        line for part in (caption or "").splitlines() for line in wrapped(drawable(part), _WIDE - 0.4, BODY)
+    ]
     if ax is None:
-        ax = add_axes(new_figure(_WIDE, _TALL + lines_height(len(told), BODY)), 0.9, 0.15, 6.0, 4.5)
+        ax = add_axes(new_figure(_WIDE, _TALL + lines_height(len(caption_lines), BODY)), 0.9, 0.15, 6.0, 4.5)
     for flight in flights:
         _draw(ax, flight, 1.6)
         _mark(ax, flight)
@@ -121,12 +123,12 @@ def plot_encounter(
     name_axis(ax, x=time_name(panel), y=show.replace("_", " ") + unit)
     if own:
         _explain(figure_of(ax), collides)
-        write_lines(figure_of(ax), 0.2, _TALL, told)
+        write_lines(figure_of(ax), 0.2, _TALL, caption_lines)
     return figure_of(ax)
 
 
 def draw_encounter(ax: Axes, panel: Panel, record: int) -> None:
-    """Draw the altitudes of both aircraft against time, coloured by advisory; for collages.
+    """Draw the altitudes of both aircraft against time, coloured by advisory, for collages.
 
     `plot_collage(tree, panel, y, draw=draw_encounter, only_label="NMAC")`.
     """
@@ -155,7 +157,7 @@ def _flights(panel: Panel, record: int, show: str) -> list[_Flight]:
 
 
 def _draw(ax: Axes, flight: _Flight, thick: float) -> None:
-    """The line in parts, each up to the start of the next, with a dot at its start."""
+    """Draw the line in parts, each up to the start of the next, with a dot at its start."""
     for start, stop, code in runs(flight.advisory):
         part = slice(start, min(stop + 1, len(flight.at)))
         looks: Looks = {"color": flight.colour(code), "linewidth": thick, "solid_capstyle": "round"}
@@ -163,7 +165,7 @@ def _draw(ax: Axes, flight: _Flight, thick: float) -> None:
 
 
 def _number(ax: Axes, flights: list[_Flight], size: float) -> None:
-    """The aircraft's numbers at both ends of their lines, without overlap. Call it after setting the limits."""
+    """Write the aircraft's numbers at both ends of their lines, without overlap. Call it after setting the limits."""
     flown = [(flight, np.flatnonzero(np.isfinite(flight.values))) for flight in flights]
     inch = float(np.diff(ax.get_ylim())[0]) / inches_of(ax)[1]
     for end, side in ((0, "right"), (-1, "left")):
@@ -184,7 +186,7 @@ def _mark(ax: Axes, flight: _Flight) -> None:
 
 
 def _mark_nmac(ax: Axes, panel: Panel, record: int, flights: list[_Flight]) -> bool:
-    """Put rings where the aircraft are first too close; returns whether they ever are."""
+    """Put rings where the aircraft are first too close; return True if they ever are."""
     if "nmac" not in panel.schema or not (panel.values("nmac", record) == 1).any():
         return False
     first = int(np.argmax(panel.values("nmac", record) == 1))
@@ -231,7 +233,7 @@ def _announce(ax: Axes, flights: list[_Flight]) -> None:
 
 
 def _clear_of(both: NDArray[np.float64], notice: _Notice) -> float:
-    """The height that words must clear: that of both aircraft, up to two steps to either side."""
+    """Return the height that words must clear: that of both aircraft, up to two steps to either side."""
     near = both[:, max(0, notice.step - 2) : notice.step + 3]
     return float(np.nanmax(near) if notice.above else np.nanmin(near))
 

@@ -1,4 +1,4 @@
-"""The overview: what was learned, from what, how well, and by which search."""
+"""The overview: what was learned, from which records, its scores, and the search."""
 
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError
+from telltree.explain.outline import proof_text
 from telltree.panel import ColumnType, Panel, unusable
 from telltree.panel.dates import duration_text
 from telltree.proportions import wilson
@@ -13,23 +14,22 @@ from telltree.report.subject import Subject, clipped, known_labels, words
 from telltree.search import Search
 from telltree.text import counted, percent
 from telltree.tree.class_target import ClassSummary
-from telltree.tree.growth import Growth
 from telltree.tree.induction import DEFAULT_CRITERION, DEFAULT_GROWTH, DEFAULT_SEARCH
 from telltree.tree.pruning_path import PruningPath, TreeScore
+from telltree.tree.settings import Growth
 from telltree.tree.target import TargetScores
-from telltree.tree.training import proved
 from telltree.tree.tree import Tree
 
-# ---- How well the tree's predictions agree with labels.
+# ---- The agreement of predictions with labels.
 
 
 def scores_of(subject: Subject) -> TargetScores | None:
-    """The scores on the records of the report; None if they have no labels."""
+    """Return the scores on the records of the report; None if they have no labels."""
     return None if subject.labels is None else subject.labels.scores(subject.tree.summaries, subject.clusters - 1)
 
 
 def held_out_scores(tree: Tree, held_out: Any) -> TargetScores | None:
-    """The scores on held-out records, given as (panel, labels)."""
+    """Return the scores on held-out records, given as (panel, labels)."""
     if held_out is None:
         return None
     if not (isinstance(held_out, tuple) and len(held_out) == 2 and isinstance(held_out[0], Panel)):
@@ -53,35 +53,35 @@ class Size:
     words: int
     score: TreeScore | None
     worth: float | None
-    """The bits of labels that its least worthy branch saves, for each bit that it takes to say."""
+    """The bits of labels that its least worthy branch saves, for each bit of its formula."""
     own: bool
-    """Whether it is the tree of the report."""
+    """True for the tree of the report."""
 
 
 @dataclass(frozen=True)
 class SizeTable:
-    """The trees of a front, or some of them: the smallest, the largest and the report's own among them."""
+    """The trees of a pruning path, or some of them: the smallest, the largest and the report's own among them."""
 
     rows: tuple[Size, ...]
     more: int
-    """How many between them are left out."""
+    """The number of trees that are left out between them."""
     remarks: list[str]
-    """How the report's own tree was judged, if questions were cut from it afterwards."""
+    """A remark if questions were cut from the report's own tree after it was judged."""
 
     @property
     def scored(self) -> bool:
-        """Whether the trees were cross-validated."""
+        """True if the trees were cross-validated."""
         return all(row.score is not None for row in self.rows)
 
     @property
     def balanced(self) -> bool:
-        """Whether it is known by what they were compared, which files of an older telltree do not say."""
+        """True if they were compared by balanced accuracy, which files of an older telltree do not have."""
         return all(row.score is not None and row.score.balanced and row.score.behind for row in self.rows)
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """The accuracy on held-out records of trees like that of the report, weighted if records had weights."""
+    """The accuracy of trees like that of the report on held-out records, weighted if records had weights."""
 
     share: float
     error: float
@@ -92,11 +92,11 @@ class Unseen:
     baseline: float
     """The share of the most common class."""
     folds: str
-    """How many folds, if known."""
+    """The number of folds, if known."""
 
     @property
     def rows(self) -> dict[str, str]:
-        """What is known of it, by the names that scores of classes have."""
+        """The known figures, by the names that scores of classes have."""
         return {
             "Records": f"{self.records:,}",
             "Accuracy": percent(self.share),
@@ -106,7 +106,7 @@ class Unseen:
 
 
 def sizes_of(subject: Subject) -> tuple[SizeTable | None, Unseen | None]:
-    """The trees to choose from, if there are several, and how well the report's own does, if known."""
+    """Return the trees of other sizes, if there are several, and the accuracy of the report's own, if known."""
     pruning_path = getattr(subject.fitted, "pruning_path_", None)
     if not isinstance(pruning_path, PruningPath):
         return None, None
@@ -115,7 +115,7 @@ def sizes_of(subject: Subject) -> tuple[SizeTable | None, Unseen | None]:
     kept = [step for k, step in enumerate(steps) if k in some or step is own]
     rows = tuple(Size(step.leaves, step.words, step.score, step.worth, step is own) for step in kept)
     score, whole = None if own is None else own.score, subject.tree.summary
-    # the scores of a front are shares of right answers, which only classes have
+    # the scores of a pruning path are accuracies, which only classes have
     unseen = _unseen(subject, score, whole) if score is not None and isinstance(whole, ClassSummary) else None
     return (
         SizeTable(rows, len(steps) - len(rows), [] if own is None else own.remarks) if len(steps) > 1 else None
@@ -131,12 +131,12 @@ def _unseen(subject: Subject, score: TreeScore, whole: ClassSummary) -> Unseen:
 
 
 def _folds(fitted: Any) -> str:
-    """The number of folds; a model from a file does not know it."""
+    """Return the number of folds; a model from a file does not know it."""
     validation = getattr(fitted, "validation_", None)
     return "folds" if validation is None else counted(len(validation.folds), "fold")
 
 
-# ---- The overview: what was learned, from what, how well, and by which search.
+# ---- The overview.
 
 MOST_COLUMNS = 60  # in the table of columns
 MOST_CHARACTERS = 6_000  # of a grammar
@@ -154,12 +154,12 @@ class ColumnFact:
     share: float
     """The share of missing values."""
     use: str
-    """Whether the tree asks about it, and if it was left out, why."""
+    """"in the tree", or the reason why the column was left out."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the overview says."""
+    """The content of the overview."""
 
     records: int
     steps: str
@@ -169,20 +169,20 @@ class Facts:
     depth: int
     terminals: float
     same_records: bool
-    """Whether as many records of each part are shown as the tree was learned from."""
+    """True if as many records of each part are shown as the tree was learned from."""
     learned_from: int
     purpose: str
-    """What the tree is for."""
+    """The purpose of the tree."""
     parts: tuple[tuple[str, int], ...]
-    """Name, and records among those shown, or without labels those learned from."""
+    """Names, and records among those shown, or without labels among those learned from."""
     strangers: tuple[str, ...]
     """Labels that the tree has never seen."""
     glossary: tuple[tuple[str, str], ...]
-    """What the words mean that are said of the target."""
+    """The meaning of the words that describe the target."""
     given: TargetScores | None
     held_out: TargetScores | None
     unseen: Unseen | None
-    """The result of cross-validation; None if there are held-out records, which tell more."""
+    """The result of cross-validation; None if there are held-out records, which are better evidence."""
     sizes: SizeTable | None
     missing: int
     table: tuple[ColumnFact, ...]
@@ -193,7 +193,7 @@ class Facts:
     grammar: str | None
     interrupted: bool
     weighted: bool
-    """Whether classes or records were given weights in training."""
+    """True if classes or records had weights in training."""
 
 
 def facts_of(subject: Subject, held_out: Any) -> Facts:
@@ -249,15 +249,15 @@ def _kinds(subject: Subject) -> str:
 
 
 def _left_out(subject: Subject) -> dict[str, str]:
-    """What the grammar left out, or what a generic grammar would have left out of these records."""
+    """Return the columns that the grammar left out, or that a generic grammar would leave out of these records."""
     grammar = getattr(subject.fitted, "grammar_", None)
     found: dict[str, str] = unusable(subject.panel) if grammar is None else dict(grammar.left_out)
     return found
 
 
 def _columns(subject: Subject) -> list[ColumnFact]:
-    """The columns that the tree asks about, then the others."""
-    asked = {name for node in subject.tree.nodes for name in node.formula.expression.attributes()}
+    """Return the columns that the tree mentions, then the others."""
+    mentioned = {name for node in subject.tree.nodes for name in node.formula.expression.attributes()}
     left_out, missing = _left_out(subject), subject.panel.missing()
     rows = []
     for name, column in subject.schema.items():
@@ -270,14 +270,14 @@ def _columns(subject: Subject) -> list[ColumnFact]:
                 unit=words(column.unit or ""),
                 missing=missing[name],
                 share=missing[name] / values,
-                use="in the tree" if name in asked else words(left_out.get(name, "not needed")),
+                use="in the tree" if name in mentioned else words(left_out.get(name, "not needed")),
             )
         )
     return sorted(rows, key=lambda row: row.use != "in the tree")
 
 
 def _search(fitted: Any) -> list[tuple[str, str]]:
-    """How a classifier searched for its formulas; nothing that would differ in another fit."""
+    """Return the settings and results of a classifier's search, without what would differ in another fit."""
     found = getattr(fitted, "searches_", None)
     rows: list[tuple[str, str]] = []
     if fitted is None:
@@ -293,14 +293,14 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
         tried = sum(search.evaluations for search in found.values())
         rows.append(("formulas tried", f"{tried:,} in {counted(len(found), 'search', 'searches')}"))
     tree = getattr(fitted, "tree_", None)
-    if tree is not None and (told := proved(tree)):
-        rows.append(("proved", words(told)))
+    if tree is not None and (proof := proof_text(tree)):
+        rows.append(("proved", words(proof)))
     rows += [("recall", words(floor)) for floor in (() if tree is None else tree.floors)]
     return rows
 
 
 def _settings(value: Any) -> str:
-    """Settings by name; for anything else only its name, since its repr may contain an address."""
+    """Return settings by name; for anything else only its name, since its repr may contain an address."""
     if not is_dataclass(value) or isinstance(value, type):
         return words(getattr(value, "__name__", type(value).__name__))
     if isinstance(value, Search | Growth):

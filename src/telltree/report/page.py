@@ -4,8 +4,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Container, Sequence
-from functools import cache, reduce
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,185 +12,19 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from telltree.checks import require_whole
+from telltree.english.styles import Style, check_style
 from telltree.errors import SettingsError
-from telltree.explain import Category, rules_table
-from telltree.explain.categories import Occurrence, grouped, missing_columns, sentence, signed
-from telltree.explain.english import Style, check_style
+from telltree.explain.sentence import sentence
 from telltree.files import would_replace, write_whole
-from telltree.logic.expression import conjunction
 from telltree.panel import Panel
 from telltree.panel.dates import FITTING, larger_units, longest
+from telltree.report.cards import cards
+from telltree.report.examples import all_members, columns_of
 from telltree.report.overview import facts_of
-from telltree.report.records import (
-    MOST_BYTES,
-    Gallery,
-    Members,
-    all_members,
-    chosen_records,
-    columns_of,
-    listing,
-    records_view,
-)
-from telltree.report.subject import Subject, number, subject_of, words
-from telltree.report.tree_view import spots, tree_view
+from telltree.report.records import MOST_BYTES, Gallery, chosen_records, listing, records_view
+from telltree.report.subject import Subject, subject_of, words
+from telltree.report.tree_view import tree_view
 from telltree.text import clip, counted, percent
-from telltree.tree.target import Sureness
-from telltree.tree.tree import Branch, Leaf
-
-# ---- A card for each category: what it says, how sure it is, and its example members.
-
-
-def cards(
-    subject: Subject, gallery: Gallery, members: Sequence[Members], shown: Container[int]
-) -> list[dict[str, Any]]:
-    """One entry per category, for the page; only members that are `shown`."""
-    leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
-    gains, missing = _gains(subject), missing_columns(subject.tree, subject.known)
-    siblings, numbered = _siblings(subject.categories), {category.number: category for category in subject.categories}
-    entries = []
-    for category, row, some in zip(subject.categories, rules_table(subject.tree), members, strict=True):
-        sure = row.sureness if subject.labels is None else category.sureness
-        columns = sorted(columns_of(category), key=lambda name: -gains[category.number].get(name, 0.0))
-        entries.append(
-            {
-                "number": category.number,
-                "node": leaves[category.number],
-                "part": category.summary.part,
-                "mixed": _mixed(category),
-                "predicted": words(category.label),
-                "title": words(category.title),
-                "formula": words(category.description),
-                "english": words(category.english),
-                "note": _note(category.english, category),
-                "short": None if category.short == category.english else words(category.short),
-                "short_note": _note(category.short, category),
-                "lead": _lead(category, beside=category.number in siblings),
-                "paper": words(sentence(category.branches, subject.schema, missing, style="paper")),
-                "headline": None if category.headline is None else words(category.headline),
-                "beside": siblings.get(category.number),
-                "shared": _shared(category, numbered[siblings[category.number]], subject, missing)
-                if category.number in siblings
-                else None,
-                "figures": words(f"{category.label}: {sure.text}" if _mixed(category) else sure.text),
-                "doubt": _doubt(category),
-                "apart": _apart(category, subject, missing),
-                "records": len(category.positions),
-                "coverage": number(category.coverage),
-                "support": category.summary.support,
-                "wrong": None if subject.labels is None else int(subject.wrong[category.positions].sum()),
-                "sure": _measure(sure),
-                "values": _values(sure),
-                "columns": [gallery.column(name) for name in columns],
-                "typical": [record for record in some.typical if record in shown],
-                "borderline": [record for record in some.borderline if record in shown],
-                "exceptions": [record for record in some.exceptions if record in shown],
-                "pooled": some.pooled,
-                "measured": some.measured,
-            }
-        )
-    return entries
-
-
-def _siblings(categories: Sequence[Category]) -> dict[int, int]:
-    """The number of each category's sibling, if they are told together."""
-    pairs = [group for group in grouped(categories) if len(group) == 2]
-    return {one.number: other.number for pair in pairs for one, other in (pair, reversed(pair))}
-
-
-def _mixed(category: Category) -> tuple[int, ...]:
-    """The parts of the target that a mixed category is called by, the predicted one first; none if it is not mixed."""
-    leading: tuple[int, ...] = getattr(category.summary, "leading", ())
-    return leading if len(leading) > 1 else ()
-
-
-def _lead(category: Category, *, beside: bool) -> str | None:
-    """The headline of a card; None if it is another of its sentences, or is one with other digits."""
-    shown = [category.apart] if beside else [category.english, category.short, category.apart]
-    told = category.told.without_what_is_shared if beside else category.told
-    headline = told.without_repeats(*shown).headline
-    return None if headline is None or any(map(told.is_headline, shown)) else words(headline)
-
-
-def _note(said: str, *categories: Category) -> str | None:
-    """What stands behind a sentence: the figures of the headline if it is that, or else how often its conditions occur
-    among the members of categories; None where that is in all.
-    """
-    if len(categories) == 1 and categories[0].told.is_headline(said):
-        return str(categories[0].headline).removeprefix(said)
-    found = [category.occurs[said] for category in categories if said in category.occurs]
-    if len(found) < len(categories):
-        return None
-    return reduce(Occurrence.__add__, found).beside("its" if len(categories) == 1 else "their") or None
-
-
-def _shared(category: Category, sibling: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
-    """What is true of a category and of its sibling, in every form of telling."""
-    told = _told(category.shared, category.branches[:-1], subject, missing)
-    note, together = _note(category.shared, category), _note(category.shared, category, sibling)
-    return {**told, "note": note, "together": together}
-
-
-def _apart(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None] | None:
-    """What sets a category apart, where that is more than the answer to its last question: of how many of its records
-    it is unknown, or in how many its condition occurs.
-    """
-    if not category.branches:
-        return None
-    doubt, note = category.open[-1], _note(category.apart, category)
-    if note is None and not any(category.open):
-        return None
-    said = category.apart if doubt is None else f"{category.apart} ({doubt})"
-    return {**_told(said, category.branches[-1:], subject, missing), "note": note}
-
-
-def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: Container[str]) -> dict[str, str]:
-    """The answers on some branches in every form of telling."""
-    return {
-        "english": words(english),
-        "paper": words(sentence(branches, subject.schema, missing, style="paper")),
-        "formula": words(conjunction(signed(branches))),
-    }
-
-
-def _doubt(category: Category) -> str | None:
-    """Of how many of its records an answer on the way is unknown; None if of none."""
-    if not category.unknown:
-        return None
-    records = counted(len(category.positions), "record")
-    return f"Missing values leave answers open for {category.unknown:,} of these {records}."
-
-
-def _measure(sure: Sureness) -> dict[str, Any]:
-    """How sure a category is, as its card tells it."""
-    found = sure.measure()._asdict()
-    bar = None if found["bar"] is None else [number(place) for place in found["bar"]]
-    told = {name: words(text) for name, text in found.items() if isinstance(text, str)}
-    return {**found, **told, "size": number(found["size"]), "bar": bar}
-
-
-def _values(sure: Sureness) -> dict[str, Any]:
-    """The same as numbers, for a table, by the names of its columns; how many records there are it tells anyway."""
-    told = sure.exported().items()
-    found = {name: value for name, value in told if name != "support" and not isinstance(value, list)}
-    return {name: number(value) if isinstance(value, float) else value for name, value in found.items()}
-
-
-def _gains(subject: Subject) -> dict[int, dict[str, float]]:
-    """For each category, how much the branches on its path that mention a column lowered the fitness."""
-    found: dict[int, dict[str, float]] = {}
-    above: dict[int, dict[str, float]] = {-1: {}}
-    for spot in spots(subject.tree):
-        sums = dict(above[spot.parent])
-        if isinstance(spot.node, Leaf):
-            found[spot.row] = sums
-            continue
-        for name in spot.node.formula.expression.attributes():
-            sums[name] = sums.get(name, 0.0) + max(spot.node.gain, 0.0)
-        above[spot.place] = sums
-    return found
-
-
-# ---- The assembled page: data in one block, style and script allowed by their hashes, nothing loaded from elsewhere.
 
 STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
 SCRIPTS = (
@@ -199,7 +32,7 @@ SCRIPTS = (
     "categories.js", "compare.js", "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
 MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
-FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
+FIXED = 200_000  # bytes: style, script, and the overview without its sentences
 _ESCAPED = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -216,7 +49,7 @@ def write_report(
     examples: int = 4,
     style: Style = "plain",
 ) -> Path:
-    """Write the report of a tree, or of a fitted classifier, as one HTML file that works offline; returns its path.
+    """Write the report of a tree, or of a fitted classifier, as one HTML file that works offline; return its path.
 
     The other arguments are those of `report_html`. A file that exists is only replaced with `overwrite=True`; the path
     is checked before the work starts, and the file is written whole or not at all.
@@ -248,13 +81,13 @@ def report_html(
     """Return the report as the text of one HTML page. The same arguments give the same text.
 
     panel, y: the records to show and their labels, usually those the tree was learned from; without labels (None) the
-    page cannot say how well the tree does. Margins are measured in the standard deviations of training that a
-    classifier keeps, or else in those of these records.
-    title: a heading; by default it says how many categories there are.
-    held_out: a panel and labels that were kept back, to tell how well the tree does on records it has not seen.
-    seed: which records are drawn where there are too many to show all.
+        page has no scores. Margins are measured in the standard deviations of training that a classifier keeps, or else
+        in those of these records.
+    title: a heading; by default the number of categories.
+    held_out: a panel and labels that were kept back, for scores on records that the tree has not seen.
+    seed: selects the records that are drawn where there are too many to show all.
     examples: how many typical, borderline and wrongly classified members of each category to show.
-    style: of the English that the page shows first, that of `telltree.explain.english`; its reader can change it.
+    style: that of the English shown first, see `telltree.explain.english`; readers can change it.
     """
     check_style(style)
     require_whole("examples", examples, 1)
@@ -283,7 +116,7 @@ def _heading(subject: Subject) -> str:
 
 
 def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, Any]:
-    """All data that the script draws."""
+    """Return all data that the script draws."""
     members = all_members(subject, most=examples, seed=seed)
     gallery = Gallery(subject)
     mentioned = [columns_of(category) for category in subject.categories]
@@ -309,7 +142,7 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
 
 
 def _target(subject: Subject) -> dict[str, Any]:
-    """What the tree tells: what its parts are called, and the labels, and in which parts they are, if they differ."""
+    """Return the names of the target's parts, and the labels with their parts if these differ."""
     target, labels = subject.target, subject.labels
     names, parts = (None, None) if labels is None else (labels.named()[0], labels.parts_of_named())
     return {
@@ -321,21 +154,22 @@ def _target(subject: Subject) -> dict[str, Any]:
 
 
 def _scale(unit: str | None) -> dict[str, Any]:
-    """The other units in which times may be told, as in `clock`."""
+    """Return the units in which times may be shown."""
     units = larger_units(unit)
     return {"units": [list(pair) for pair in units], "longest": longest(unit) if units else 0, "fitting": FITTING}
 
 
 def _room(subject: Subject, others: list[Any]) -> int:
-    """How many bytes are left for records, given the rest of the page; cards and the overview contain sentences."""
-    told = ((c.english, c.short, c.headline or "", c.description, sentence(c.branches, subject.schema, style="paper"))
-            for c in subject.categories)  # fmt: skip
-    said = sum(len(words("".join(texts)).encode()) for texts in told)
-    return min(MOST_BYTES, MOST_PAGE - FIXED - 3 * said - len(data_block(others).encode()))
+    """Return the bytes left for records, given the rest of the page; cards and the overview contain sentences."""
+    size = 0
+    for c in subject.categories:
+        paper = sentence(c.branches, subject.schema, style="paper")
+        size += len(words("".join((c.english, c.short, c.headline or "", c.description, paper))).encode())
+    return min(MOST_BYTES, MOST_PAGE - FIXED - 3 * size - len(data_block(others).encode()))
 
 
 def data_block(data: Any) -> str:
-    """JSON that cannot end its script element, whatever text it holds."""
+    """Return JSON that cannot end its script element, whatever text it holds."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escaped in _ESCAPED.items():
         text = text.replace(character, escaped)
@@ -343,7 +177,7 @@ def data_block(data: Any) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """The content security policy: this style and this script, by their hashes, and nothing else."""
+    """Return the content security policy: this style and this script, by their hashes, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -28,7 +28,7 @@ from telltree.report.style import (
     clipped,
     figure_of,
     legend,
-    look,
+    mark_style,
     name_axis,
     new_figure,
     stroke,
@@ -39,13 +39,11 @@ from telltree.search import Moment, SearchResult
 from telltree.tree.pruning_path import Measured, Pruning, PruningPath, TreeScore
 from telltree.tree.tree import Tree
 
-# ---- The confusion matrix: which classes are mistaken for which.
-
 _NAME = 2.0  # inches for the name of a class
 
 
 def plot_confusion(y_true: Any, y_pred: Any, classes: Iterable[Any] | None = None) -> Figure:
-    """Draw how many records of each class (rows) were predicted to be of each (columns); shades are shares of the row.
+    """Draw the number of records of each class (rows) by predicted class (columns); shades are shares of the row.
 
     `classes` gives the order, and may name classes that do not occur; by default those that occur, sorted.
     """
@@ -113,7 +111,7 @@ def _draw(counts: NDArray[np.int64], names: list[Any]) -> Figure:
     return figure
 
 
-# ---- The figure of a front: the balanced accuracy of trees of all sizes, against how much there is to read.
+# ---- The pruning path: the balanced accuracy of trees of all sizes, against the words of their questions.
 
 _WIDE, _HIGH = 5.6, 2.9  # of the axes, in inches
 _APART = 0.06  # inches between two labels
@@ -123,10 +121,10 @@ _OWN: Looks = {"marker": "D", "markersize": 7.5, "linestyle": "none"}
 
 
 def plot_pruning_path(model_or_path: Any) -> Figure:
-    """Draw the balanced accuracy of each tree of a front in cross-validation, against the words of its questions.
+    """Draw the cross-validated balanced accuracy of each tree of a pruning path against the words of its questions.
 
-    Takes a fitted classifier, whose own tree is marked, or its `pruning_path_`. Bars are standard errors, numbers are
-    categories. The trees must have scores, as they do if the classifier was fitted with `cv`.
+    The argument is a fitted classifier, whose own tree is marked, or its `pruning_path_`. Bars are standard errors,
+    numbers are categories. The trees must have scores, as they do if the classifier was fitted with `cv`.
     """
     steps, own = _steps(model_or_path)
     scores = [_deciding(step.score) for step in steps if step.score is not None]
@@ -134,7 +132,7 @@ def plot_pruning_path(model_or_path: Any) -> Figure:
         raise SettingsError("how well the trees of this front do is not known: fit the classifier with cv=5")
     figure = new_figure(_WIDE + 1.1, _HIGH + 1.15)
     ax = add_axes(figure, 0.75, 0.45, _WIDE, _HIGH)
-    usual, ours = look(0).ink, look(4).ink
+    usual, ours = mark_style(0).ink, mark_style(4).ink
     shares = [100 * score.share for score in scores]
     ax.plot([step.words for step in steps], shares, color=QUIET, linewidth=0.8, alpha=0.5)
     for step, score in zip(steps, scores, strict=True):
@@ -146,18 +144,18 @@ def plot_pruning_path(model_or_path: Any) -> Figure:
     name_axis(ax, x="words of the questions", y=f"{steps.scored_by} on records not seen (%)")
     _name_sizes(ax, [step for step in steps if step is not own], own)
     signs = [Line2D([], [], color=usual, **_DOT)] + ([] if own is None else [Line2D([], [], color=ours, **_OWN)])
-    told = ["a tree, with its number of categories and its standard error", "the model’s own"]
-    legend(ax, signs, told[: len(signs)], loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, columnspacing=1.5)
+    names = ["a tree, with its number of categories and its standard error", "the model’s own"]
+    legend(ax, signs, names[: len(signs)], loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, columnspacing=1.5)
     return figure
 
 
 def _deciding(score: TreeScore) -> Measured:
-    """What sizes were compared by; files of an older telltree have accuracy alone."""
+    """Return the score that sizes were compared by; files of an older telltree have accuracy alone."""
     return score.balanced or Measured(score.share, score.error)
 
 
 def _steps(model_or_path: Any) -> tuple[PruningPath, Pruning | None]:
-    """The trees, including the model's own."""
+    """Return the trees, and the model's own."""
     if isinstance(model_or_path, PruningPath):
         return model_or_path, None
     pruning_path, tree = getattr(model_or_path, "pruning_path_", None), getattr(model_or_path, "tree_", None)
@@ -184,7 +182,7 @@ def _name_sizes(ax: Axes, steps: list[Pruning], own: Pruning | None) -> None:
         write(ax, step.words, top, words, transform=lifted, ha="center", va="bottom", zorder=5, **looks)
 
 
-# ---- The figure of a search: how the best fitness fell with evaluations, and with time.
+# ---- The progress of a search: the best fitness against evaluations, and against time.
 
 _MOST_NAMED = 12
 
@@ -219,7 +217,7 @@ def plot_search(found: SearchResult | Mapping[Any, SearchResult]) -> Figure:
 
 
 def _fall(ax: Axes, run: SearchResult, unit: str, number: int) -> None:
-    """A staircase from the first finite fitness to the end of the search."""
+    """Draw a staircase from the first finite fitness to the end of the search."""
     moments = [moment for moment in run.history if np.isfinite(moment.fitness)]
     if not moments:
         return
@@ -227,7 +225,7 @@ def _fall(ax: Axes, run: SearchResult, unit: str, number: int) -> None:
         max(run.evaluations, moments[-1].evaluations), max(run.seconds, moments[-1].seconds), moments[-1].fitness
     )
     x = [float(getattr(moment, unit)) for moment in (*moments, end)]
-    it = look(number)
+    it = mark_style(number)
     looks: Looks = {"color": it.ink, "linestyle": it.line, "linewidth": 1.4}
     ax.step(x, [moment.fitness for moment in (*moments, end)], where="post", **looks)
     dots: Looks = {"marker": it.marker, "markersize": 3.5, "linestyle": "none"}
@@ -236,7 +234,7 @@ def _fall(ax: Axes, run: SearchResult, unit: str, number: int) -> None:
 
 def _name_lines(ax: Axes, names: list[Any]) -> None:
     words = [clipped(f"node {name}" if isinstance(name, int) else name, 1.2, SMALL) for name in names[:_MOST_NAMED]]
-    handles = [stroke(number, marker=look(number).marker, markersize=3.5) for number in range(len(words))]
+    handles = [stroke(number, marker=mark_style(number).marker, markersize=3.5) for number in range(len(words))]
     if len(names) > _MOST_NAMED:
         handles.append(stroke(0, linestyle="none"))
         words.append(f"and {len(names) - _MOST_NAMED} more")

@@ -1,4 +1,4 @@
-"""How figures look: colours, text and layout."""
+"""The style of figures: colours, text and layout."""
 
 import re
 import unicodedata
@@ -19,10 +19,9 @@ from matplotlib.text import Text
 
 from telltree.logic.shapelet import LEVELS
 
-# ---- How all figures look: colour-blind safe colours, with hatches and dashes that survive printing in grey.
-#
-# Whatever a user's matplotlib settings say, figures are dark ink on white paper, and words are drawn as they are: a
-# `$` in a column's name starts no mathematics.
+# Colours are safe for the colour-blind; hatches and dashes survive printing in grey.
+# Figures are dark ink on white paper, whatever a user's matplotlib settings are, and text is drawn literally: a `$` in
+# a column's name starts no mathematics.
 
 # Okabe and Ito, https://jfly.uni-koeln.de/color/, without black, dark and light in turn
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#F0E442", "#D55E00", "#56B4E9", "#CC79A7")
@@ -46,7 +45,7 @@ Looks = dict[str, Any]  # style arguments for matplotlib
 
 
 class MarkStyle(NamedTuple):
-    """The style that tells one of many things from the others; 42 things differ in colour or pattern."""
+    """The style of one of many things; 42 of them differ in colour or pattern."""
 
     colour: str
     """For areas."""
@@ -57,37 +56,37 @@ class MarkStyle(NamedTuple):
     marker: str
 
 
-def look(number: int) -> MarkStyle:
-    """The style of the thing with this number, counted from 0."""
+def mark_style(number: int) -> MarkStyle:
+    """Return the style of the thing with this number, counted from 0."""
     pick = [series[number % len(series)] for series in (COLOURS, INKS, HATCHES, LINES, MARKERS)]
     return MarkStyle(*pick)
 
 
 def tint(colour: str, share: float) -> tuple[float, float, float]:
-    """A colour mixed with white: 1 is the colour itself, 0 is white."""
+    """Return a colour mixed with white: 1 is the colour itself, 0 is white."""
     red, green, blue = (1 - share + share * part for part in to_rgb(colour))
     return red, green, blue
 
 
 def lines_height(lines: int, size: float) -> float:
-    """The height of this many lines of text, in inches."""
+    """Return the height of this many lines of text, in inches."""
     return lines * size * LEADING / POINTS
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches."""
+    """Return an empty figure of this size in inches."""
     return Figure(figsize=(width, height), facecolor=PAPER, edgecolor=PAPER)
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The figure of these axes, which may be in a subfigure."""
+    """Return the figure of these axes, which may be in a subfigure."""
     figure: Any = ax.figure
     whole: Figure = figure.figure
     return whole
 
 
 def inches_of(ax: Axes) -> tuple[float, float]:
-    """The width and height of axes."""
+    """Return the width and height of axes."""
     share, (wide, high) = ax.get_position(), figure_of(ax).get_size_inches()
     return float(share.width * wide), float(share.height * high)
 
@@ -101,7 +100,7 @@ def add_axes(figure: Figure, left: float, top: float, width: float, height: floa
 
 
 def tidy(ax: Axes) -> None:
-    """Axes with two spines and small ticks, in our colours."""
+    """Give axes two spines and small ticks, in our colours."""
     ax.set_facecolor(PAPER)
     ax.grid(visible=False)
     for side, spine in ax.spines.items():
@@ -114,24 +113,24 @@ def tidy(ax: Axes) -> None:
 
 
 def as_it_is() -> Looks:
-    """Arguments for every text, so that it is drawn literally."""
+    """Return arguments for every text, so that it is drawn literally."""
     return {"parse_math": False, "usetex": False, "fontfamily": families()}
 
 
 def plain(written: Text, **looks: Any) -> Text:
-    """Make a text draw its words literally."""
+    """Make a text literal, and set its looks."""
     written.set(**as_it_is(), **looks)
     return written
 
 
 def write(where: Axes | Figure, x: float, y: float, words: str, **looks: Any) -> Text:
-    """Put words at a place, literally."""
+    """Write words at a place, literally."""
     looks = {"fontsize": BODY, "color": INK} | looks
     return plain(where.text(x, y, ""), **looks, text=words)
 
 
 def write_lines(figure: Figure, left: float, top: float, lines: Sequence[str], **looks: Any) -> float:
-    """Put lines of text at a place in inches, measured from the upper left corner; returns where they end."""
+    """Write lines of text at a place in inches, measured from the upper left corner; return where they end."""
     across, up = figure.get_size_inches()
     usual: Looks = {"fontsize": BODY, "va": "top", "ha": "left", "linespacing": LEADING * 0.85}
     looks = usual | looks
@@ -148,31 +147,31 @@ def name_axis(ax: Axes, x: str | None = None, y: str | None = None) -> None:
 
 
 def legend(where: Axes | Figure, handles: Sequence[Artist], names: Sequence[object], **place: Any) -> None:
-    """A legend; names are drawn literally, even those that begin with an underscore."""
+    """Add a legend; names are drawn literally, even those that begin with an underscore."""
     made = where.legend(handles, [str(i) for i in range(len(handles))], fontsize=SMALL, frameon=False, **place)
     for written, name in zip(made.get_texts(), names, strict=True):
         plain(written, text=drawable(name), color=INK)
 
 
 def swatch(number: int, **changes: Any) -> Patch:
-    """The legend entry for the area of a thing."""
+    """Return the legend entry for the area of a thing."""
     return Patch(**area(number) | changes)
 
 
 def stroke(number: int, **changes: Any) -> Line2D:
-    """The legend entry for the line of a thing."""
-    it = look(number)
+    """Return the legend entry for the line of a thing."""
+    it = mark_style(number)
     return Line2D([], [], **{"color": it.ink, "linestyle": it.line, "linewidth": 1.4} | changes)
 
 
 def area(number: int) -> Looks:
-    """How the area of a thing is filled: hatched in a dark shade of its own colour."""
-    it = look(number)
+    """Return the fill of the area of a thing: hatched in a dark shade of its own colour."""
+    it = mark_style(number)
     dark = tuple(0.55 * part for part in to_rgb(it.colour))
     return {"facecolor": it.colour, "edgecolor": dark, "hatch": it.hatch, "linewidth": 0.4}
 
 
-# ---- Text in figures: which characters can be drawn, how wide they are, and where lines break.
+# ---- Text in figures: drawable characters, their widths, and line breaks.
 
 FONT = "DejaVu Sans"  # comes with matplotlib, and has the signs of logic
 _OTHERS = (
@@ -180,7 +179,7 @@ _OTHERS = (
     "Segoe UI Symbol", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "PingFang SC", "Hiragino Sans",
 )  # fmt: skip
 _NO_GLYPH = "□"
-_PICTURE = 16  # the most characters that a picture of a shape has
+_PICTURE = 16  # the most characters of a picture of a shapelet
 _LONG_PICTURE = re.compile(f"[{LEVELS}]{{{_PICTURE + 1},}}")
 _MORE = "…"
 BOLD = 1.15  # how much wider bold letters are
@@ -190,7 +189,7 @@ POINTS = 72  # an inch
 
 @cache
 def families() -> list[str]:
-    """The font of all text, then installed fonts that may have what it lacks."""
+    """Return the font of all text, then installed fonts that may have what it lacks."""
     installed = {font.name for font in fontManager.ttflist}
     return [FONT, *(name for name in _OTHERS if name in installed)]
 
@@ -202,7 +201,7 @@ def _fonts() -> tuple[FT2Font, ...]:
 
 @cache
 def _advance(character: str) -> float | None:
-    """How far a character moves the pen, in ems; None if no font has it."""
+    """Return the advance width of a character in ems; None if no font has it."""
     for font in _fonts():
         if font.get_char_index(ord(character)):
             font.set_size(POINTS, POINTS)
@@ -211,7 +210,7 @@ def _advance(character: str) -> float | None:
 
 
 def with_small_pictures(text: str) -> str:
-    """The text with pictures of shapes no wider than they must be: of long ones, some of their steps."""
+    """Return the text with shorter pictures of shapelets: of long ones, some of their steps."""
 
     def small(found: re.Match[str]) -> str:
         picture, steps = found[0], len(found[0])
@@ -221,7 +220,7 @@ def with_small_pictures(text: str) -> str:
 
 
 def drawable(text: object) -> str:
-    """The text on one line, with a box for every character that no font can draw."""
+    """Return the text on one line, with a box for every character that no font can draw."""
     return "".join(_drawable(character) for character in str(text))
 
 
@@ -234,12 +233,12 @@ def _drawable(character: str) -> str:
 
 
 def width(text: str, size: float) -> float:
-    """How wide drawable text is at most, in inches, at a size in points."""
+    """Return an upper bound of the width of drawable text, in inches, at a size in points."""
     return _WIDER * sum(_advance(character) or 0.0 for character in text) * size / POINTS
 
 
 def wrapped(text: object, inches: float, size: float, lines: int = 100) -> list[str]:
-    """The text in lines no wider than `inches`; if it needs too many lines, it ends in an ellipsis."""
+    """Return the text in lines no wider than `inches`; if it needs too many lines, it ends in an ellipsis."""
     found: list[str] = []
     for line in _lines(drawable(text), inches, size):
         if len(found) == lines:
@@ -250,7 +249,7 @@ def wrapped(text: object, inches: float, size: float, lines: int = 100) -> list[
 
 
 def clipped(text: object, inches: float, size: float) -> str:
-    """The text on one line no wider than `inches`, with an ellipsis for what does not fit."""
+    """Return the text on one line no wider than `inches`, with an ellipsis for what does not fit."""
     return wrapped(text, inches, size, lines=1)[0]
 
 
@@ -270,7 +269,7 @@ def _lines(text: str, inches: float, size: float) -> Iterator[str]:
 
 
 def _pieces(word: str, inches: float, size: float) -> list[str]:
-    """A word, cut if it must be."""
+    """Return a word, cut if it must be."""
     pieces, piece = [], ""
     for character in word:
         if piece and width(piece + character, size) > inches:
@@ -307,7 +306,7 @@ class Placed(NamedTuple):
 
 
 class _Reach(NamedTuple):
-    """How far a subtree extends from its root's centre: at each of its levels, to either side."""
+    """The extent of a subtree from its root's centre: at each of its levels, to either side."""
 
     offsets: list[float]  # of every box in preorder
     levels: list[int]
@@ -356,7 +355,7 @@ def _arrange(box: Box, down: bool, apart: float) -> _Reach:
 
 
 def _beside(left: list[tuple[float, float]], right: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The extents of both; for a level that only one has, its own."""
+    """Return the extents of both; for a level that only one has, its own."""
     shared = [(low, high) for (low, _), (_, high) in zip(left, right, strict=False)]
     return shared + left[len(right) :] + right[len(left) :]
 
@@ -366,7 +365,7 @@ def _preorder(box: Box) -> list[Box]:
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Positions at least `gap` apart, in the same order and near the wanted ones: for labels beside their objects."""
+    """Return positions at least `gap` apart, in the same order and near the wanted ones, for labels."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     groups: list[tuple[float, int]] = []  # middle and number of labels that touch
     for i in order:
@@ -391,7 +390,7 @@ class Label(NamedTuple):
 
 
 def room_for(low: float, high: float, labels: Sequence[Label], height: float) -> tuple[float, float]:
-    """The limits of an axis of this height, in inches, that shows values from `low` to `high` and all labels.
+    """Return the limits of an axis of this height, in inches, that shows values from `low` to `high` and all labels.
 
     Labels take at most four fifths of the height, so that the values stay visible.
     """

@@ -11,7 +11,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 from telltree.errors import SettingsError
 from telltree.explain import Style
 from telltree.panel import Panel
-from telltree.report.record_figure import Wording, voice
+from telltree.report.figure_wording import Wording, formula_wording
 from telltree.report.style import (
     BODY,
     BOLD,
@@ -29,7 +29,7 @@ from telltree.report.style import (
     figure_of,
     inches_of,
     lines_height,
-    look,
+    mark_style,
     new_figure,
     place,
     tint,
@@ -41,114 +41,6 @@ from telltree.text import counted
 from telltree.tree import Leaf, Node
 from telltree.tree.target import Summary, Target
 from telltree.tree.tree import Tree
-
-# ---- Cards: the content of each box in a figure of a tree, and the size of the box. Nothing is drawn here.
-
-PAD = 0.09
-BAR = 0.11
-_NARROWEST, _LEAF_TEXT, _MOST_LINES = 1.25, 1.5, 16
-
-Counts = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Card:
-    """One box: a formula or a category, how many records of each part came here, and the boxes below."""
-
-    lines: tuple[str, ...]
-    counts: Counts
-    """Records in each part of the target; empty if their labels are not known."""
-    told: str
-    """The same in words."""
-    part: int | None
-    """In whose colours what a leaf predicts is drawn."""
-    width: float
-    children: tuple["Card", ...] = ()
-
-    @property
-    def height(self) -> float:
-        """In inches: the lines, a bar if there are parts to show, the counts, and room round them."""
-        bar = BAR + PAD / 2 if self.counts else 0.0
-        return 2 * PAD + lines_height(len(self.lines), BODY) + bar + lines_height(1, SMALL)
-
-    def walk(self) -> Iterator["Card"]:
-        """This card and all below it, in preorder."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-    def box(self) -> Box:
-        """Only the sizes."""
-        return Box(self.width, self.height, tuple(child.box() for child in self.children))
-
-
-@dataclass(frozen=True)
-class Census:
-    """How many records come to each node and leaf, in preorder."""
-
-    target: Target
-    parts: tuple[Any, ...]
-    """Those of the target that are shown; none if labels are not known."""
-    counts: tuple[Counts, ...]
-    totals: tuple[int, ...]
-
-
-def census(tree: Tree, panel: Panel | None, y: Any) -> Census:
-    """Of the training records, or of those of a panel; by part of the target if labels are given."""
-    if panel is None:
-        found = list(_trained(tree.root))
-        supports = tuple(said.support for said in found)
-        return Census(tree.target, tree.target.parts, tuple(said.parts for said in found), supports)
-    passes = tree.passes(panel)
-    totals = tuple(int(n) for n in passes.sum(axis=0))
-    if y is None:
-        return Census(tree.target, (), ((),) * len(totals), totals)
-    labels = tree.target.read(y, panel)
-    counts = tuple(labels[here].summary().parts for here in passes.T)
-    return Census(labels.target, labels.target.parts, counts, totals)
-
-
-def _trained(node: Node | Leaf) -> Iterator[Summary]:
-    yield node.summary
-    if isinstance(node, Node):
-        yield from _trained(node.true)
-        yield from _trained(node.false)
-
-
-def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -> Card:
-    """The cards of a tree. `says` words its nodes, in lines of at most this many inches."""
-    places, numbers = iter(range(len(seen.totals))), iter(range(1, len(tree.leaves) + 1))
-
-    def make(node: Node | Leaf) -> Card:
-        place = next(places)
-        counts = seen.counts[place]
-        if isinstance(node, Leaf):
-            lines = wrapped(f"[{next(numbers)}] {node.summary.title}", _LEAF_TEXT, BODY, lines=3)
-            lines += [node.summary.brief_remark] if node.summary.brief_remark else []
-            children: tuple[Card, ...] = ()
-        else:
-            lines = wrapped(says(node), inches, BODY, lines=_MOST_LINES)
-            children = make(node.true), make(node.false)
-        wider = BOLD if isinstance(node, Leaf) else 1.0
-        told = _told(seen, counts, seen.totals[place])
-        across = max(_NARROWEST, width(told, SMALL), *(wider * width(line, BODY) for line in lines))
-        part = node.summary.part if isinstance(node, Leaf) else None
-        return Card(tuple(lines), counts, told, part, across + 2 * PAD, children)
-
-    return make(tree.root)
-
-
-def _told(seen: Census, counts: Counts, total: int) -> str:
-    """How many records of each part, largest first; of all parts together if that is too much to say."""
-    largest = sorted((k for k, n in enumerate(counts) if n), key=lambda k: -counts[k])
-    named = drawable(", ".join(f"{seen.parts[k]}: {counts[k]}" for k in largest))
-    if largest and width(named, SMALL) <= _LEAF_TEXT:
-        return named
-    several = f", {len(largest)} {seen.target.words.parts}" if len(largest) > 1 else ""
-    return f"{counted(total, 'record')}{several}"
-
-
-# ---- The figure of a tree: a formula or its English in each node, bars of classes, a category in each leaf.
 
 _MARGIN = 0.15
 _BETWEEN = {"down": 0.42, "right": 0.6}
@@ -182,10 +74,119 @@ def plot_tree(
     if y is not None and panel is None:
         raise SettingsError("labels y were given without the panel that they belong to")
     way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
-    speaks = voice(tree, panel, text, digits, style)
-    seen = census(tree, panel, y)
-    root = deal(tree, seen, lambda node: speaks.formula(node.formula.expression), _TEXT[way])
-    return _draw(root, seen.parts, way, ax)
+    wording = formula_wording(tree, panel, text, digits, style)
+    counted_records = census(tree, panel, y)
+    root = deal(tree, counted_records, lambda node: wording.formula(node.formula.expression), _TEXT[way])
+    return _draw(root, counted_records.parts, way, ax)
+
+
+# ---- Cards: the content and size of each box. Nothing is drawn here.
+
+PAD = 0.09
+BAR = 0.11
+_NARROWEST, _LEAF_TEXT, _MOST_LINES = 1.25, 1.5, 16
+
+Counts = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """One box: a formula or a category, the records of each part that came here, and the boxes below."""
+
+    lines: tuple[str, ...]
+    counts: Counts
+    """The records in each part of the target; empty if their labels are not known."""
+    counts_text: str
+    """The counts in words."""
+    part: int | None
+    """The part of the target in whose colours the prediction is drawn."""
+    width: float
+    children: tuple["Card", ...] = ()
+
+    @property
+    def height(self) -> float:
+        """The height in inches: the lines, a bar if there are parts to show, the counts, and room round them."""
+        bar = BAR + PAD / 2 if self.counts else 0.0
+        return 2 * PAD + lines_height(len(self.lines), BODY) + bar + lines_height(1, SMALL)
+
+    def walk(self) -> Iterator["Card"]:
+        """Yield this card and all below it, in preorder."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def box(self) -> Box:
+        """Return only the sizes."""
+        return Box(self.width, self.height, tuple(child.box() for child in self.children))
+
+
+@dataclass(frozen=True)
+class Census:
+    """The number of records that reach each node and leaf, in preorder."""
+
+    target: Target
+    parts: tuple[Any, ...]
+    """The parts of the target that are shown; none if labels are not known."""
+    counts: tuple[Counts, ...]
+    totals: tuple[int, ...]
+
+
+def census(tree: Tree, panel: Panel | None, y: Any) -> Census:
+    """Count the training records, or those of a panel; by part of the target if labels are given."""
+    if panel is None:
+        found = list(_trained(tree.root))
+        supports = tuple(summary.support for summary in found)
+        return Census(tree.target, tree.target.parts, tuple(summary.parts for summary in found), supports)
+    passes = tree.passes(panel)
+    totals = tuple(int(n) for n in passes.sum(axis=0))
+    if y is None:
+        return Census(tree.target, (), ((),) * len(totals), totals)
+    labels = tree.target.read(y, panel)
+    counts = tuple(labels[here].summary().parts for here in passes.T)
+    return Census(labels.target, labels.target.parts, counts, totals)
+
+
+def _trained(node: Node | Leaf) -> Iterator[Summary]:
+    yield node.summary
+    if isinstance(node, Node):
+        yield from _trained(node.true)
+        yield from _trained(node.false)
+
+
+def deal(tree: Tree, records: Census, words_of: Callable[[Node], str], inches: float) -> Card:
+    """Return the cards of a tree. `words_of` words its nodes, in lines of at most this many inches."""
+    places, numbers = iter(range(len(records.totals))), iter(range(1, len(tree.leaves) + 1))
+
+    def make(node: Node | Leaf) -> Card:
+        place = next(places)
+        counts = records.counts[place]
+        if isinstance(node, Leaf):
+            lines = wrapped(f"[{next(numbers)}] {node.summary.title}", _LEAF_TEXT, BODY, lines=3)
+            lines += [node.summary.brief_remark] if node.summary.brief_remark else []
+            children: tuple[Card, ...] = ()
+        else:
+            lines = wrapped(words_of(node), inches, BODY, lines=_MOST_LINES)
+            children = make(node.true), make(node.false)
+        wider = BOLD if isinstance(node, Leaf) else 1.0
+        counts_text = _counts_text(records, counts, records.totals[place])
+        across = max(_NARROWEST, width(counts_text, SMALL), *(wider * width(line, BODY) for line in lines))
+        part = node.summary.part if isinstance(node, Leaf) else None
+        return Card(tuple(lines), counts, counts_text, part, across + 2 * PAD, children)
+
+    return make(tree.root)
+
+
+def _counts_text(records: Census, counts: Counts, total: int) -> str:
+    """Return the number of records of each part, largest first; of all parts together if that is too long."""
+    largest = sorted((k for k, n in enumerate(counts) if n), key=lambda k: -counts[k])
+    named = drawable(", ".join(f"{records.parts[k]}: {counts[k]}" for k in largest))
+    if largest and width(named, SMALL) <= _LEAF_TEXT:
+        return named
+    several = f", {len(largest)} {records.target.words.parts}" if len(largest) > 1 else ""
+    return f"{counted(total, 'record')}{several}"
+
+
+# ---- Drawing.
 
 
 def _draw(root: Card, parts: Sequence[Any], way: str, ax: Axes | None) -> Figure:
@@ -212,7 +213,7 @@ def _draw(root: Card, parts: Sequence[Any], way: str, ax: Axes | None) -> Figure
 
 
 def _key(parts: Sequence[Any], across: float) -> list[tuple[int, float, float]]:
-    """Where the swatch of each part of the target goes, in lines from the upper left corner."""
+    """Return the places of the swatches of the target's parts, from the upper left corner."""
     found, left, top = [], 0.0, 0.0
     for number, name in enumerate(parts):
         needs = _SWATCH + 0.22 + width(_part_name(name), SMALL)
@@ -249,7 +250,7 @@ class _Pen:
     def edge(
         self, card: Card, at: tuple[float, float], child: Card, to: tuple[float, float], *, answer: str, down: bool
     ) -> None:
-        """From a card to one below it, with corners where there are no cards."""
+        """Draw the line from a card to one below it, with corners where there are no cards."""
         (x, y), (u, v) = at, to
         if down:
             top = v + child.height / 2
@@ -266,8 +267,8 @@ class _Pen:
             self._write(left - 0.33 * _BETWEEN["right"], v + 0.07, answer, SMALL)
 
     def card(self, card: Card, x: float, y: float) -> None:
-        """The box, its lines, the bar and the counts, from the top."""
-        colour = None if card.part is None else look(card.part).colour
+        """Draw the box, its lines, the bar and the counts, from the top."""
+        colour = None if card.part is None else mark_style(card.part).colour
         left, bottom = x - card.width / 2, y - card.height / 2
         self._ax.add_patch(
             FancyBboxPatch(
@@ -282,7 +283,7 @@ class _Pen:
         weight = "normal" if card.part is None else "bold"
         self._write(x, bottom + card.height - PAD - text / 2, "\n".join(card.lines), fontweight=weight, **looks)
         floor = bottom + PAD
-        self._write(x, floor + lines_height(1, SMALL) / 2, card.told, SMALL, zorder=4)
+        self._write(x, floor + lines_height(1, SMALL) / 2, card.counts_text, SMALL, zorder=4)
         if card.counts:
             self._bar(card, left + PAD, floor + lines_height(1, SMALL) + PAD / 4)
 

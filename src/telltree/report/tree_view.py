@@ -13,10 +13,10 @@ from telltree.explain.categories import missing_columns
 from telltree.logic import Attribute, Expression, Number
 from telltree.logic.expression import rounded
 from telltree.logic.operators import ABS, COMPARISONS, DISTANCE, NOT, Operator
-from telltree.report.subject import Subject, looked_at, number, words
+from telltree.report.subject import Subject, number, stepwise_operands, words
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
-DIGITS = 4  # of the constants of runners-up, which nobody copies
+DIGITS = 4  # of the constants of runners-up
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +28,13 @@ class Spot:
     node: Node | Leaf
     parent: int
     side: bool | None
-    """Which answer of the parent leads here; None for the root."""
+    """The answer of the parent that leads here; None for the root."""
     row: int
     """The row of its truth among the nodes, or the number of its category."""
 
 
 def spots(tree: Tree) -> list[Spot]:
-    """All nodes and leaves in preorder, the true child first."""
+    """Return all nodes and leaves in preorder, the true child first."""
     found: list[Spot] = []
     rows, numbers = iter(range(len(tree.nodes))), iter(range(1, len(tree.leaves) + 1))
 
@@ -50,7 +50,7 @@ def spots(tree: Tree) -> list[Spot]:
 
 
 def tree_view(subject: Subject) -> list[dict[str, Any]]:
-    """One entry a spot, for the page."""
+    """Return one entry per spot, for the page."""
     passes = subject.tree.passes_truth(subject.truth)
     missing = missing_columns(subject.tree, subject.known)
     entries = []
@@ -76,29 +76,29 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
 
 
 def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:
-    e, said = node.formula.expression, node.said.expression
-    if node.unknown is not None:  # that answers may be unknown is told beside the question
-        missing = asked_missing(said)
-    opposite = _told(Expression(NOT, (said,)), subject, missing)
+    e, shown = node.formula.expression, node.shown.expression
+    if node.unknown is not None:  # unknown answers are described beside the question
+        missing = asked_missing(shown)
+    opposite = _in_both_styles(Expression(NOT, (shown,)), subject, missing)
     return {
-        "formula": words(node.said),
+        "formula": words(node.shown),
         "found": None if node.found is None else words(node.found),
-        "unknown": None if node.doubt is None else words(node.doubt),
-        **_told(said, subject, missing),
+        "unknown": None if node.unknown_note is None else words(node.unknown_note),
+        **_in_both_styles(shown, subject, missing),
         "negated": opposite["english"],
         "negated_paper": opposite["paper"],
         "fitness": number(node.fitness),
         "gain": number(node.gain),
         "margin": number(node.robustness),
         "others": [_other(other, subject, missing) for other in node.runners_up],
-        "looks": [words(look.what) for look in looked_at(e)],
+        "looks": [words(operand.expression) for operand in stepwise_operands(e)],
         "marks": [[words(name), number(value)] for name, value in marks(e)],
         "pieces": [[words(name), steps] for name, steps in pieces(e)],
     }
 
 
-def _told(e: Expression, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
-    """A formula in plain English and in the paper's."""
+def _in_both_styles(e: Expression, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
+    """Return a formula in plain English and in the paper's."""
     return {
         "english": words(english(e, subject.schema, missing, step=subject.known.step)),
         "paper": words(english(e, subject.schema, missing, style="paper")),
@@ -106,15 +106,15 @@ def _told(e: Expression, subject: Subject, missing: Container[str]) -> dict[str,
 
 
 def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[str, Any]:
-    """A runner-up with few digits; without English if it has columns that these records do not have."""
+    """Return a runner-up with few digits; without English if it has columns that these records do not have."""
     e = rounded(other.formula.expression, DIGITS)
     known = all(name in subject.schema for name in e.attributes())
-    told = _told(e, subject, missing) if known else {"english": None, "paper": None}
-    return {"formula": words(e), **told, "fitness": number(other.fitness)}
+    texts = _in_both_styles(e, subject, missing) if known else {"english": None, "paper": None}
+    return {"formula": words(e), **texts, "fitness": number(other.fitness)}
 
 
 def pieces(e: Expression) -> list[tuple[str, int]]:
-    """The columns that a formula compares with a shape, of which it has one, and of how many steps that is."""
+    """Return the columns that a formula compares with a single length of shapelets, and that length in steps."""
     found: dict[str, set[int]] = {}
     for part in e.walk():
         if part.head is DISTANCE and isinstance(part.args[0].head, Attribute):
@@ -123,7 +123,7 @@ def pieces(e: Expression) -> list[tuple[str, int]]:
 
 
 def marks(e: Expression) -> list[tuple[str, float]]:
-    """The columns that a formula compares with constants, and those constants; both signs for absolute values."""
+    """Return the columns that a formula compares with constants, and the constants; both signs for absolute values."""
     found = []
     for part in e.walk():
         if not isinstance(part.head, Operator) or part.head not in COMPARISONS:

@@ -1,4 +1,4 @@
-"""Shards on the workers of a Dask cluster, and what is done when workers die. Dask is imported here alone."""
+"""Shards on the workers of a Dask cluster, and recovery when workers die. Dask is imported here alone."""
 
 import threading
 import time
@@ -15,9 +15,9 @@ from telltree.errors import ClusterError, DataError, SettingsError, warn
 from telltree.extras import extras
 from telltree.grammar import Grammar
 from telltree.panel import Panel
-from telltree.panel.part import Part, part_of
+from telltree.panel.table_files import StoredRecords, stored_records
 from telltree.scale.out_of_core import local_backend
-from telltree.scale.shards import Message, NotOpenError, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.scale.shards import Message, NotOpenError, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LOOK = 2.0
-"""Seconds after which a worker that has not answered is looked after."""
+"""Seconds after which the worker is checked if it has not answered."""
 _START = 120.0
-"""Seconds to wait for a worker where there is none: they may have died, and take some time to start again."""
+"""Seconds to wait for a worker if there is none: they may have died, and take some time to start again."""
 _MEMORY = 0.5
-"""Of what a worker may take; Dask begins to write what it holds to disk from 0.6 on."""
+"""The share of a worker's memory to use; Dask begins to write what it holds to disk from 0.6 on."""
 _ATTEMPTS = 4
-"""How often a shard is put somewhere else before it is given up."""
+"""The number of times that a shard is placed before it is given up."""
 
 
 class Cluster:
-    """A Dask client whose workers evaluate formulas: they hold the records, and this process searches.
+    """A Dask client whose workers hold the records and evaluate formulas, while this process searches.
 
-    Close it, or leave the `with` that it is used in, and workers forget what they held.
+    Workers forget the records when it is exited.
     """
 
     def __init__(self, client: "Client") -> None:
@@ -46,7 +46,7 @@ class Cluster:
             from distributed import Client
         if not isinstance(client, Client):
             raise SettingsError(f"client must be a dask.distributed.Client, got {type(client).__name__}")
-        self._client, self._places = client, list[_Workers]()
+        self._client, self._places = client, list[_WorkerShards]()
 
     @property
     def workers(self) -> int:
@@ -54,15 +54,16 @@ class Cluster:
         return len(_workers(self._client))
 
     def backend(self, panel: Panel, grammar: Grammar) -> ShardedBackend:
-        """The backend for the nodes of one tree."""
-        places = _Workers(self._client, panel, grammar)
+        """Return the backend for the nodes of one tree."""
+        places = _WorkerShards(self._client, panel, grammar)
         self._places.append(places)
         return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
     def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
-        """The results of `work(task, shared)`, with the tasks' numbers, as they finish on the workers.
+        """Yield the results of `work(task, shared)`, with the tasks' numbers, as they finish on the workers.
 
-        Tasks whose worker died are done again elsewhere; if all died that had what is shared, it is sent again.
+        Tasks whose worker died are done again elsewhere; if all workers died that had the shared data, it is sent
+        again.
         """
         left = dict(enumerate(tasks))
         for attempt in range(1, _ATTEMPTS + 1):
@@ -78,7 +79,7 @@ class Cluster:
                     ) from error
 
     def _once(self, work: Callable[..., T], tasks: dict[int, Any], shared: Any) -> Generator[tuple[int, T]]:
-        """One attempt, which fails if all copies of the shared data are lost."""
+        """Yield one attempt, which fails if all copies of the shared data are lost."""
         from distributed import as_completed
 
         everywhere = self._everywhere(shared)
@@ -90,11 +91,11 @@ class Cluster:
             for future in as_completed(list(futures)):
                 yield futures[future], future.result()
         finally:
-            if self._client.status == "running":  # else there is nobody to tell
+            if self._client.status == "running":
                 self._client.cancel(list(futures))
 
     def _everywhere(self, shared: Any, attempts: int = _ATTEMPTS) -> Any:
-        """The future of what every worker gets; it is sent again if one of them dies meanwhile."""
+        """Return the future of the data that every worker gets; it is sent again if one of them dies meanwhile."""
         _workers(self._client)
         try:
             return self._client.scatter(shared, broadcast=True, hash=False)
@@ -132,34 +133,34 @@ def connected(address: str) -> "Iterator[Client]":
         yield client
 
 
-class _Workers(Places):
-    """The shards of one tree, each an actor: an object that stays on its worker, and is asked without detours."""
+class _WorkerShards(ShardPlaces):
+    """The shards of one tree, each an actor: an object that stays on its worker."""
 
     nodes_at_once = 2
-    """While a worker thinks about one node, this process breeds formulas for the other."""
+    """Two: while workers evaluate formulas for one node, this process breeds formulas for the other."""
 
     def __init__(self, client: "Client", panel: Panel, grammar: Grammar) -> None:
         workers = _workers(client)
         super().__init__(even_bounds(panel, len(workers)))
         self._client, self._panel, self._grammar = client, panel, grammar
         self._sending, self._lock = False, threading.RLock()
-        """Whether workers were found not to see the files of the records."""
+        """True if workers were found not to see the files of the records."""
         used = [workers[shard % len(workers)] for shard in range(len(self.bounds) - 1)]
         beginnings = [self._beginning(shard, worker) for shard, worker in enumerate(used)]  # all at the same time
         self._homes = [self._begun(shard, used[shard], *beginning) for shard, beginning in enumerate(beginnings)]
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """The answers, in the order of the questions; shards whose worker died are put somewhere else."""
-        asked = [(message, self._submit(message)) for message in messages]
-        return [self._answer(message, *submitted) for message, submitted in asked]
+        """Return the answers, in the order of the messages; shards whose worker died are placed elsewhere."""
+        submitted = [(message, self._submit(message)) for message in messages]
+        return [self._answer(message, *call) for message, call in submitted]
 
     def close(self) -> None:
-        """Let workers forget the records and what they made of them."""
+        """Release the records, and all that workers made of them."""
         self._homes.clear()
 
     def _submit(self, message: Message) -> "tuple[_Home, Any | None]":
-        """Ask a shard: where it is, and the future of its answer, None if its worker is known to be lost."""
-        needed = message if message.open_first else message._replace(opening=None)  # what is known need not travel
+        """Send a message to a shard; return its home, and the future of the answer (None: the worker is lost)."""
+        needed = message if message.open_first else message._replace(opening=None)  # an opened node need not be sent
         home = self._homes[message.shard]
         try:
             return home, None if home.actor is None else home.actor.ask(needed)
@@ -172,7 +173,7 @@ class _Workers(Places):
                 if future is not None:
                     return self._waited(home.worker, future)
             except _lost():
-                pass  # by beginning anew
+                pass  # the shard begins anew
             message = message._replace(open_first=True)
             self._move(message.shard, home)
             home, future = self._submit(message)
@@ -185,7 +186,7 @@ class _Workers(Places):
         )
 
     def _waited(self, worker: str, future: Any) -> Any:
-        """The result of a future; one whose worker died may never be done, so the worker is looked after meanwhile."""
+        """Return the result of a future; check its worker meanwhile, since that of a dead one may never be done."""
         while True:
             try:
                 return future.result(timeout=_LOOK)
@@ -194,7 +195,7 @@ class _Workers(Places):
                     raise CancelledError from None
 
     def _move(self, shard: int, lost: "_Home") -> None:
-        """Begin a shard anew where a worker lives, unless that was done since it was lost."""
+        """Begin a shard anew on a live worker, unless that was done since it was lost."""
         with self._lock:
             if self._homes[shard] is not lost:
                 return
@@ -205,9 +206,9 @@ class _Workers(Places):
             self._homes[shard] = self._begun(shard, worker, *self._beginning(shard, worker))
 
     def _beginning(self, shard: int, worker: str) -> tuple[Any | None, bool]:
-        """Let a worker read the records of its shard, or send them, and begin to make a shard of them there.
+        """Let a worker read the records of its shard, or send them, and begin to make the shard there.
 
-        Gives its future, None if the worker is lost, and whether it reads them.
+        Return its future, None if the worker is lost, and True if the worker reads them.
         """
         low, high = self.bounds[shard : shard + 2].tolist()
         home, part = [worker], self._part(shard)
@@ -219,7 +220,7 @@ class _Workers(Places):
         return begun, part is not None
 
     def _begun(self, shard: int, worker: str, beginning: Any | None, reads: bool) -> "_Home":
-        """The home of a shard that was begun; without an actor if the worker is lost."""
+        """Return the home of a shard that was begun; without an actor if the worker is lost."""
         try:
             return _Home(worker, None if beginning is None else self._waited(worker, beginning))
         except _lost(also=KeyError):
@@ -232,10 +233,10 @@ class _Workers(Places):
                 self._sending = True
             return self._begun(shard, worker, *self._beginning(shard, worker))
 
-    def _part(self, shard: int) -> Part | None:
-        """The part of files that the worker reads by itself; None if the records must be sent."""
+    def _part(self, shard: int) -> StoredRecords | None:
+        """Return the part of files that the worker reads by itself; None if the records must be sent."""
         low, high = self.bounds[shard : shard + 2].tolist()
-        return None if self._sending else part_of(self._panel[low:high])
+        return None if self._sending else stored_records(self._panel[low:high])
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,44 +251,44 @@ class RemoteShard(Shard):
     """A shard on a worker."""
 
     seconds = 0.0
-    """How long it has worked; the rest of the time it was idle."""
+    """The time it has worked; the rest of the time it was idle."""
 
     def ask(self, message: Message) -> Any:
-        """The answer to a question."""
+        """Return the answer to a message."""
         began = time.perf_counter()
         found = answered(self, message)
         self.seconds += time.perf_counter() - began
         return found
 
 
-def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
+def _begin(records: Panel | StoredRecords, grammar: Grammar) -> RemoteShard:
     from distributed import get_worker
 
-    panel, worker = records.read() if isinstance(records, Part) else records, get_worker()
+    panel, worker = records.read() if isinstance(records, StoredRecords) else records, get_worker()
     limit = worker.memory_manager.memory_limit
     most = None if limit is None else int(limit * _MEMORY)
     return RemoteShard(local_backend(panel, grammar, worker.state.nthreads, most, firm=False, quiet=True))
 
 
 def _is_deadly(error: BaseException) -> bool:
-    """True if a task has killed one worker after the other, and would go on."""
+    """Return True if a task has killed one worker after the other, and would go on."""
     from distributed import KilledWorker
 
     return isinstance(error, KilledWorker)
 
 
 def _lost(also: type[BaseException] = CancelledError) -> tuple[type[BaseException], ...]:
-    """The errors raised when a worker died, or was started again."""
+    """Return the errors that are raised when a worker died, or was started again."""
     from distributed import KilledWorker
 
     return CancelledError, Cancelled, KilledWorker, OSError, TimeoutError, NotOpenError, also
 
 
 def _workers(client: "Client") -> list[str]:
-    """The addresses of the workers; ClusterError if there are none, or nobody to ask."""
+    """Return the addresses of the workers; ClusterError if there are none, or the scheduler does not answer."""
     try:
         found: list[str] = []
-        while not found:  # the last one may die while it is asked for
+        while not found:  # the last one may die meanwhile
             client.wait_for_workers(1, timeout=_START)
             found = sorted(client.scheduler_info(n_workers=-1)["workers"])
         return found

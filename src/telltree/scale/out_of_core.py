@@ -1,6 +1,6 @@
 """Out-of-core shards: shards of one process that take turns if the bitsets of all records do not fit in memory.
 
-One shard is at work; the bitsets of the others are on disk. How many shards there are follows from the memory that the
+One shard is active; the bitsets of the others are on disk. The number of shards follows from the memory that the
 process may take. The tree does not depend on it.
 """
 
@@ -24,54 +24,54 @@ from telltree.engine.trace import SIGNALS, signals_of
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
-from telltree.panel.disk_arrays import allow_files, rest
-from telltree.scale.shards import Message, Places, Shard, ShardedBackend, answered, even_bounds
+from telltree.panel.disk_arrays import allow_files, unload
+from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 from telltree.text import counted, size_said
 from telltree.tree.backend import Backend, LocalBackend
 
 logger = logging.getLogger("telltree")
-_ATOMS = 2048  # planes to reckon with if a grammar does not number its atoms
-_SEARCH = (
-    192 << 20
-)  # bytes for populations, the memory of tried formulas, and compiled code, which may have to be compiled
-_SIGNALS_A_COLUMN = 6  # that a shard keeps, where a column is asked about in as many ways as in our own languages
-_A_RECORD = 300  # bytes for what is known of each record at the nodes at hand
-_FILES = 12  # that a shard may have open: for planes of all records, and of the nodes at hand
-_FEWEST = 4096  # steps that are worth a shard
+_ATOMS = 2048  # bitsets to expect if a grammar does not number its atoms
+_SEARCH = 192 << 20  # bytes for populations, formulas already tried, and compiled code
+_SIGNALS_A_COLUMN = 6  # that a shard keeps, if a column occurs in as many ways as in the default language
+_A_RECORD = 300  # bytes for each record at the open nodes
+_FILES = 12  # that a shard may have open: for bitsets of all records, and of the open nodes
+_FEWEST = 4096  # steps of a shard
 
 
-class Turns(Places):
-    """Shards in this process, one after the other."""
+def local_backend(
+    panel: Panel,
+    grammar: Grammar,
+    threads: int = 1,
+    max_memory: int | None = None,
+    *,
+    firm: bool = True,
+    quiet: bool = False,
+) -> Backend:
+    """Return the backend in this process: for all records at once if their bitsets fit in memory, else in shards.
 
-    def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int], *, threads: int, memory: int) -> None:
-        """`memory`: the most bytes for the bitsets of a shard."""
-        super().__init__(bounds)
-        allow_files(_FILES * (len(bounds) - 1))
-        signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
-        self._backends = [
-            LocalBackend(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
-            for low, high in pairwise(bounds)
-        ]
-        self._shards = [Shard(backend) for backend in self._backends]
-        self._at_work = 0
-        self._backwards = False
-
-    def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """The answers, in the order of the questions; forth and back, so that who comes last begins the next time."""
-        answers = [None] * len(messages)
-        places = range(len(messages))
-        for place in reversed(places) if self._backwards else places:
-            number = messages[place].shard
-            if number != self._at_work:
-                self._backends[self._at_work].rest()
-                self._at_work = number
-            answers[place] = answered(self._shards[number], messages[place])
-        self._backwards = not self._backwards
-        return answers
+    `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
+    machine's if the panel is on disk, else for the default beside a panel in memory. The estimate is logged unless
+    `quiet`.
+    """
+    atoms = int(grammar.tables.atoms[0])
+    if max_memory is None and not panel.on_disk:
+        bitset = panel.steps / LANES * 8
+        if atoms * bitset <= usual_memory(panel):  # of two atoms, one is often the complement of the other
+            return LocalBackend(panel, grammar, threads)
+        most = _memory_now() + _beside_bitsets(panel) + usual_memory(panel)
+    else:
+        most = _physical_memory() // 2 if max_memory is None else max_memory
+    plan = ShardPlan.of(panel, grammar, most, firm=firm and max_memory is not None)
+    if not quiet and (max_memory is not None or panel.on_disk):
+        logger.warning("telltree: learning takes %s", plan)
+    if len(plan.bounds) == 2 and not panel.on_disk:  # a single shard takes no turns
+        return LocalBackend(panel, grammar, threads, memory=plan.bitsets)
+    places = OutOfCoreShards(panel, grammar, plan.bounds, threads=threads, memory=plan.bitsets)
+    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
 
 
 @dataclass(frozen=True)
-class Shares:
+class ShardPlan:
     """The division of records into shards, and its memory and disk use in bytes."""
 
     bounds: list[int]
@@ -84,14 +84,18 @@ class Shares:
     """The most room on disk."""
 
     @classmethod
-    def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "Shares":
-        """As many shards as are needed for the process to take `most` bytes of memory, or a little more if that is not
-        `firm`."""
+    def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "ShardPlan":
+        """Divide the records into as many shards as are needed for the process to take `most` bytes of memory.
+
+        If that is not `firm`, it may take a little more.
+        """
         taken = _memory_now() + _beside_bitsets(panel)
         atoms = int(grammar.tables.atoms[0]) or _ATOMS
         longest = np.sort(panel.lengths)[::-1][::LANES]  # of each block
         bitset = 8 * int((-(-longest // VECTOR) * VECTOR).sum())
-        whole = 2 * atoms * bitset + 8 * panel.steps * len(panel.schema)  # planes of all, of a node, and numbers
+        whole = 2 * atoms * bitset + 8 * panel.steps * len(
+            panel.schema
+        )  # bitsets of all records and of a node, and numbers
         fewest = whole * min(1.0, _FEWEST / max(1, panel.steps))
         if firm and most < taken + fewest:
             raise SettingsError(
@@ -111,47 +115,48 @@ class Shares:
         )
 
 
-def local_backend(
-    panel: Panel,
-    grammar: Grammar,
-    threads: int = 1,
-    max_memory: int | None = None,
-    *,
-    firm: bool = True,
-    quiet: bool = False,
-) -> Backend:
-    """The backend in this process: for all records at once if their bitsets fit in memory, else in shards.
+class OutOfCoreShards(ShardPlaces):
+    """Shards in this process, one after the other."""
 
-    `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
-    machine's if the panel is on disk, else for what is usual beside a panel in memory. What it will take is told,
-    unless it shall be `quiet`.
-    """
-    atoms = int(grammar.tables.atoms[0])
-    if max_memory is None and not panel.on_disk:
-        bitset = panel.steps / LANES * 8
-        if atoms * bitset <= usual_memory(panel):  # of two atoms, one is often the complement of the other
-            return LocalBackend(panel, grammar, threads)
-        most = _memory_now() + _beside_bitsets(panel) + usual_memory(panel)
-    else:
-        most = _physical_memory() // 2 if max_memory is None else max_memory
-    shares = Shares.of(panel, grammar, most, firm=firm and max_memory is not None)
-    if not quiet and (max_memory is not None or panel.on_disk):
-        logger.warning("telltree: learning takes %s", shares)
-    if len(shares.bounds) == 2 and not panel.on_disk:  # nobody has to wait
-        return LocalBackend(panel, grammar, threads, memory=shares.bitsets)
-    places = Turns(panel, grammar, shares.bounds, threads=threads, memory=shares.bitsets)
-    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+    def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int], *, threads: int, memory: int) -> None:
+        """`memory`: the most bytes for the bitsets of a shard."""
+        super().__init__(bounds)
+        allow_files(_FILES * (len(bounds) - 1))
+        signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
+        self._backends = [
+            LocalBackend(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
+            for low, high in pairwise(bounds)
+        ]
+        self._shards = [Shard(backend) for backend in self._backends]
+        self._at_work = 0
+        self._backwards = False
+
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        """Return the answers, in the order of the messages.
+
+        The order of shards is reversed each time, so that the last one begins the next time.
+        """
+        answers = [None] * len(messages)
+        places = range(len(messages))
+        for place in reversed(places) if self._backwards else places:
+            number = messages[place].shard
+            if number != self._at_work:
+                self._backends[self._at_work].rest()
+                self._at_work = number
+            answers[place] = answered(self._shards[number], messages[place])
+        self._backwards = not self._backwards
+        return answers
 
 
 def _beside_bitsets(panel: Panel) -> int:
-    """The bytes that learning takes beside the planes and numbers of its records."""
+    """Return the bytes that learning takes beside the bitsets and numbers of its records."""
     signals = min(SIGNALS, 8 * _SIGNALS_A_COLUMN * len(panel.schema) * panel.steps)
     return _SEARCH + signals + _A_RECORD * len(panel)
 
 
 def _memory_now() -> int:
-    """The bytes that this process takes, without what is on disk."""
-    rest()
+    """Return the bytes that this process takes, without what is on disk."""
+    unload()
     pages = Path("/proc/self/statm")
     if not pages.exists():
         return 300 << 20
@@ -159,7 +164,7 @@ def _memory_now() -> int:
 
 
 def _physical_memory() -> int:
-    """The bytes of memory that this machine has."""
+    """Return the bytes of memory that this machine has."""
     if not hasattr(os, "sysconf"):
         return 8 << 30
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -15,7 +15,7 @@ _LOOK = 1.0  # seconds between checks that the parent process still runs
 
 
 def processes_for(jobs: int | None, tasks: int) -> int:
-    """So many processes as are worth starting; `jobs`: None for one per core."""
+    """Return the number of processes worth starting; `jobs`: None for one per core."""
     from joblib import cpu_count
 
     return max(1, min(tasks, jobs or cpu_count(), _MOST))
@@ -30,7 +30,7 @@ def finished(
     begin: Callable[[], None] | None = None,
     remedy: str = "",
 ) -> Generator[tuple[int, T]]:
-    """The results of `work(task, shared)`, with the tasks' numbers, as they finish.
+    """Yield the results of `work(task, shared)`, with the tasks' numbers, as they finish.
 
     Large arrays are shared by the processes through memory-mapped files. Each process first calls `begin`. If one is
     killed, that is a TelltreeError, which ends with the `remedy`.
@@ -69,7 +69,7 @@ def _begin(begin: Callable[[], None] | None, parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent is gone: a killed parent tells nobody, and the work would be lost."""
+    """End this process when its parent is gone, which nothing else would notice."""
     while os.getppid() == parent:
         time.sleep(_LOOK)
     os._exit(1)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from telltree.engine.atoms import Atom
 from telltree.engine.evaluator import AnyEvaluator, Findings, Masks, OfFormulas, OfPopulations, joined
-from telltree.engine.formulas import graded_signals
+from telltree.engine.formula_evaluator import graded_signals
 from telltree.engine.machine import LANES, Tally
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
@@ -20,11 +20,12 @@ from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 from telltree.tree.backend import Backend
 
-# ---- A shard of the records, which stays where they are: it answers calls about formulas for a node.
+# ---- A shard of the records, which answers calls about formulas for a node.
 
 _NODES_KEPT = 6
-"""A node is asked about populations, by all its records and by a sample, then about formulas as they stand; nothing is
-asked about it later. Two nodes may be asked about side by side."""
+"""The nodes that a shard keeps open. A node has up to three evaluators: on all its records, on a sample, and for single
+formulas. Two nodes may be searched side by side.
+"""
 
 Form = Literal["evaluator", "formulas"]
 """The kind of evaluator of a backend: for populations, or for single formulas."""
@@ -32,26 +33,26 @@ Groups = Sequence[NDArray[np.bool_]]
 
 
 class Opening(NamedTuple):
-    """A node to open in a shard."""
+    """The opening of a node in a shard."""
 
     node: int
     form: Form
     members: NDArray[np.int64]
-    """Its records in this shard, by their positions in the shard."""
+    """The node's records in this shard, by their positions in the shard."""
     before: int
-    """Blocks of records in the shards that come first."""
+    """The number of blocks of records in the shards that come first."""
     masks: Sequence[Groups] = ()
-    """Groups to count that were handed over already."""
+    """The groups to count that were handed over already."""
 
 
 class ShardRequest(NamedTuple):
-    """A call for one shard about a node: a method of its evaluator, and the arguments."""
+    """A call of a method of the evaluator of a node in a shard."""
 
     node: int
-    question: str
-    given: tuple[Any, ...] = ()
+    method: str
+    arguments: tuple[Any, ...] = ()
     masks: int | None = None
-    """Which of the groups that were handed over to count."""
+    """The number of the groups to count, among those that were handed over."""
     spread: Mapping[Expression, float] = {}
     """The standard deviations of signals over all shards, the units of robustness."""
 
@@ -61,31 +62,31 @@ class NotOpenError(LookupError):
 
 
 class Shard:
-    """Some records, and evaluators for the nodes at hand."""
+    """Some of the records, and the evaluators of open nodes."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._open: OrderedDict[int, tuple[AnyEvaluator[Any], list[Masks]]] = OrderedDict()
 
     def open(self, opening: Opening) -> None:
-        """Make ready for questions about a node."""
+        """Open a node: make its evaluator."""
         evaluator: AnyEvaluator[Any] = getattr(self._backend, opening.form)(opening.members, opening.before)
         self._open[opening.node] = evaluator, [evaluator.masks(groups) for groups in opening.masks]
         while len(self._open) > _NODES_KEPT:
             self._open.popitem(last=False)
 
     def answer(self, call: ShardRequest) -> Any:
-        """The result of a call to the evaluator of a node."""
+        """Return the result of a call."""
         if call.node not in self._open:
             raise NotOpenError
         self._open.move_to_end(call.node)
         evaluator, masks = self._open[call.node]
         self._backend.deviations.update(call.spread)
-        if call.question == "masks":
-            masks.append(evaluator.masks(*call.given))
+        if call.method == "masks":
+            masks.append(evaluator.masks(*call.arguments))
             return None
-        given = call.given if call.masks is None else (*call.given, masks[call.masks])
-        return getattr(evaluator, call.question)(*given)
+        arguments = call.arguments if call.masks is None else (*call.arguments, masks[call.masks])
+        return getattr(evaluator, call.method)(*arguments)
 
 
 # ---- A backend for records in several shards, each in its own place.
@@ -95,7 +96,7 @@ F = TypeVar("F")
 
 
 class Message(NamedTuple):
-    """A question for a shard, and the node that it is about, if the shard may not know it yet."""
+    """A call for a shard, and the opening of its node if the shard may not know it yet."""
 
     shard: int
     call: ShardRequest
@@ -103,21 +104,21 @@ class Message(NamedTuple):
     open_first: bool
 
 
-class Places(abc.ABC):
+class ShardPlaces(abc.ABC):
     """The places of shards, and access to them."""
 
     nodes_at_once = 1
-    """Nodes to ask about side by side, each from its own thread."""
+    """The number of nodes to search side by side, each in its own thread."""
 
     def __init__(self, bounds: Sequence[int]) -> None:
         """`bounds`: the first record of each shard, and one past the last of all."""
         self.bounds = np.asarray(bounds, np.int64)
         self.blocks = list(accumulate((-(-size // LANES) for size in np.diff(self.bounds).tolist()), initial=0))
-        """Blocks of records before each shard. Those of a node are no more, so that no two blocks have one number."""
+        """The blocks of records before each shard. Those of a node are no more, so block numbers are unique."""
 
     @abc.abstractmethod
     def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """The results, in the order of the messages."""
+        """Return the results, in the order of the messages."""
 
 
 def answered(shard: Shard, message: Message) -> Any:
@@ -136,22 +137,24 @@ def answered(shard: Shard, message: Message) -> Any:
 class ShardedBackend:
     """Evaluates formulas for nodes whose records are in several shards."""
 
-    def __init__(self, places: Places, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]) -> None:
+    def __init__(
+        self, places: ShardPlaces, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]
+    ) -> None:
         """`spread`: the standard deviation of a signal over the records of all shards."""
         self.places, self.schema, self.grammar, self._spread = places, schema, grammar, spread
         self.deviations: dict[Expression, float] = {}
         self.serial, self._lock = count(), threading.Lock()
 
     def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
-        """An evaluator of populations on these records."""
+        """Return an evaluator of populations on these records."""
         return _PopulationShards(self, members, before, "evaluator")
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
-        """An evaluator of single formulas on these records."""
+        """Return an evaluator of single formulas on these records."""
         return _FormulaShards(self, members, before, "formulas")
 
     def spread(self, signal: Expression) -> float:
-        """The standard deviation of a signal, the unit of its robustness."""
+        """Return the standard deviation of a signal, the unit of its robustness."""
         with self._lock:
             if signal not in self.deviations:
                 self.deviations[signal] = self._spread(signal)
@@ -159,7 +162,7 @@ class ShardedBackend:
 
     @property
     def nodes_at_once(self) -> int:
-        """Nodes that it is worth asking about side by side."""
+        """The number of nodes worth searching side by side."""
         return self.places.nodes_at_once
 
     @property
@@ -171,7 +174,7 @@ class ShardedBackend:
 class _NodeShards(abc.ABC, Generic[F]):
     """The shards that have records of a node.
 
-    All are asked alike, and their answers are joined in the order of the shards, so that nothing depends on time.
+    All get the same calls, and their answers are joined in the order of the shards, so that nothing depends on time.
     """
 
     def __init__(self, backend: ShardedBackend, members: NDArray[np.int64], before: int, form: Form) -> None:
@@ -186,18 +189,18 @@ class _NodeShards(abc.ABC, Generic[F]):
             for k, low, high in own
         ]
 
-    def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
-        """The results of a method of `Evaluator` for each shard; `own` is its last argument, if shards differ in it."""
-        givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
+    def _each(self, method: str, *arguments: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
+        """Return the results of a method of `Evaluator` for each shard; `own`: its last argument, shard by shard."""
+        all_arguments = [arguments] * len(self._shards) if own is None else [(*arguments, its) for its in own]
         messages = [
-            Message(shard, ShardRequest(self._node, question, its, **more), opening, not self._known)
-            for shard, its, opening in zip(self._shards, givens, self._openings, strict=True)
+            Message(shard, ShardRequest(self._node, method, its, **more), opening, not self._known)
+            for shard, its, opening in zip(self._shards, all_arguments, self._openings, strict=True)
         ]
         self._known = True
         return self._backend.places.ask(messages)
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
-        """Groups of records to count. They stay with the shards; what is handed out is their number."""
+        """Hand over groups of records to count. They stay with the shards; their number is returned."""
         parts = [[group[part] for group in groups] for part in self._parts]
         number = len(self._openings[0].masks)
         self._each("masks", own=parts)
@@ -207,36 +210,36 @@ class _NodeShards(abc.ABC, Generic[F]):
         return number
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Tally:
-        """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
+        """Count, mask by mask, the records for which each of the `wanted` formulas is true, in that order."""
         return self.findings(formulas, wanted, masks).of_all()
 
     def findings(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        """The counts, to be joined with those of other shards: shards may be parts of a shard."""
+        """Return the counts, to be joined with those of other shards: shards may be parts of a shard."""
         return joined(self._each("findings", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks))
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
-        """The truth of every formula for every record."""
+        """Return the truth of every formula for every record."""
         found: NDArray[np.bool_] = np.concatenate(self._each("truth", formulas), axis=1)
         return found
 
     def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
-        """The least absolute robustness of each formula over the records; exact if it is no less than `cutoff`."""
+        """Return the least absolute robustness of each formula over the records; exact if at least `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._backend.spread(signal) for signal in signals}
         found: NDArray[np.float64] = np.min(self._each("robustness", formulas, cutoff, True, spread=spread), axis=0)
         return found
 
     def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
-        """For each record the value of the atom's signal that decides the first formula."""
+        """Return for each record the value of the atom's signal that decides the first formula."""
         return np.concatenate(self._each("turning_points", formulas, atom))
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
-        """The finite values of a signal, each once, in order."""
+        """Return the finite values of a signal, each once, in order."""
         return np.unique(np.concatenate(self._each("distinct", signal)))
 
     @abc.abstractmethod
     def _some(self, formulas: F, wanted: NDArray[np.int64]) -> F:
-        """The wanted formulas, and nothing that need not travel."""
+        """Return the wanted formulas, and nothing that need not be sent."""
 
     @abc.abstractmethod
     def _expressions(self, formulas: F) -> Sequence[Expression]: ...
@@ -244,14 +247,14 @@ class _NodeShards(abc.ABC, Generic[F]):
 
 class _PopulationShards(_NodeShards[Population]):
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
-        """For each condition, signatures of the steps at which it holds, and does not, in all shards."""
+        """Return for each condition signatures of the steps at which it holds, and does not, in all shards."""
         parts = self._each("marks", conditions)
         if any(part is None for part in parts):
             return None
         return [(b"".join(t for t, _ in own), b"".join(f for _, f in own)) for own in zip(*parts, strict=True)]
 
     def reach(self, conditions: Population, masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The records of each group in which each condition holds at some step, and at all steps."""
+        """Return the records of each group in which each condition holds at some step, and at all steps."""
         some, every = (
             np.sum(parts, axis=0) for parts in zip(*self._each("reach", conditions, masks=masks), strict=True)
         )
@@ -264,7 +267,7 @@ class _PopulationShards(_NodeShards[Population]):
 
     def _expressions(self, formulas: Population) -> Sequence[Expression]:
         grammar = self._backend.grammar
-        return [formulas.derivation(i, grammar).expression for i in range(len(formulas.lengths))]
+        return [grammar.derivation(formulas, i).expression for i in range(len(formulas.lengths))]
 
 
 class _FormulaShards(_NodeShards[Sequence[Expression]]):
@@ -276,7 +279,7 @@ class _FormulaShards(_NodeShards[Sequence[Expression]]):
 
 
 def even_bounds(panel: Panel, shards: int) -> list[int]:
-    """The first record of each shard, and one past the last: whole blocks, of about as many steps each."""
+    """Return the first record of each shard, and one past the last: whole blocks, of about as many steps each."""
     ends = np.cumsum(panel.lengths)
     wanted = np.searchsorted(ends, ends[-1] * np.arange(1, shards) / shards)
     inner = (wanted // LANES * LANES).tolist()

@@ -8,13 +8,13 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.tree.criterion import MDL as MDL
     from telltree.tree.criterion import Criterion as Criterion
     from telltree.tree.criterion import GiniSize as GiniSize
-    from telltree.tree.growth import Greedy as Greedy
-    from telltree.tree.growth import Growth as Growth
-    from telltree.tree.growth import LookAhead as LookAhead
-    from telltree.tree.growth import Optimal as Optimal
-    from telltree.tree.growth import TreeSettings as TreeSettings
     from telltree.tree.induction import GrowthResult as GrowthResult
     from telltree.tree.induction import grow as grow
+    from telltree.tree.settings import Greedy as Greedy
+    from telltree.tree.settings import Growth as Growth
+    from telltree.tree.settings import LookAhead as LookAhead
+    from telltree.tree.settings import Optimal as Optimal
+    from telltree.tree.settings import TreeSettings as TreeSettings
     from telltree.tree.split_search import NodeProgress as NodeProgress
     from telltree.tree.tree import Leaf as Leaf
     from telltree.tree.tree import Node as Node
@@ -26,14 +26,14 @@ _HOMES = {
     "GiniSize": "criterion",
     "Leaf": "tree",
     "GrowthResult": "induction",
-    "Greedy": "growth",
-    "Growth": "growth",
-    "LookAhead": "growth",
+    "Greedy": "settings",
+    "Growth": "settings",
+    "LookAhead": "settings",
     "Node": "tree",
     "NodeProgress": "split_search",
-    "Optimal": "growth",
+    "Optimal": "settings",
     "Tree": "tree",
-    "TreeSettings": "growth",
+    "TreeSettings": "settings",
     "grow": "induction",
 }
 

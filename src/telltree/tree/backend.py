@@ -1,4 +1,4 @@
-"""Where formulas are evaluated: a backend makes the evaluators of a node, wherever its records are."""
+"""Backends evaluate formulas: a backend makes the evaluators of a node, wherever its records are."""
 
 from functools import cached_property
 from typing import Protocol
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.evaluator import OfFormulas, OfPopulations
-from telltree.engine.formulas import FormulaEvaluator
-from telltree.engine.population import PopulationEvaluator
+from telltree.engine.formula_evaluator import FormulaEvaluator
+from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.signals import Signals
 from telltree.engine.trace import signals_of
 from telltree.grammar import Grammar
@@ -25,13 +25,13 @@ class Backend(Protocol):
         """The number of nodes worth searching side by side."""
 
     def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
-        """An evaluator of populations on these records.
+        """Return an evaluator of populations on these records.
 
         before: for a shard, the number of blocks of records in the shards before it.
         """
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
-        """An evaluator of single formulas on these records."""
+        """Return an evaluator of single formulas on these records."""
 
     @property
     def deviations(self) -> dict[Expression, float]:
@@ -58,14 +58,14 @@ class LocalBackend:
         signals: int | None = None,
         room: Room = aligned_words,
     ) -> None:
-        """`memory` and `signals`: most bytes for bitsets and for signals; `room`: allocates bitsets."""
+        """`memory` and `signals`: the most bytes for bitsets and for signals. `room` allocates bitsets."""
         self._panel, self._grammar, self._threads, self._part_of = panel, grammar, threads, part_of
         self._memory, self._room = memory, room
         known = None if part_of is None else part_of[0]._signals
         self._signals: Signals = signals_of(panel, known, memory=signals)
 
     def part(self, members: NDArray[np.int64]) -> "LocalBackend":
-        """A backend for some of the records, to learn another tree from them."""
+        """Return a backend for some of the records, to learn another tree from them."""
         return LocalBackend(self._panel[members], self._grammar, self._threads, (self, members), memory=self._memory)
 
     @property
@@ -79,7 +79,7 @@ class LocalBackend:
         return np.empty(0, np.int64)
 
     def evaluator(self, members: NDArray[np.int64], before: int = 0) -> PopulationEvaluator:
-        """An evaluator of populations on these records, made from the bitsets of all."""
+        """Return an evaluator of populations on these records, made from the bitsets of all."""
         whole, own = (self, members) if self._part_of is None else (self._part_of[0], self._part_of[1][members])
         everything = whole is self and len(members) == len(self._panel)
         found = self._of_all if everything else self._evaluator(self._panel[members], (whole._of_all, own))
@@ -87,7 +87,7 @@ class LocalBackend:
         return found
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> FormulaEvaluator:
-        """An evaluator of single formulas on these records."""
+        """Return an evaluator of single formulas on these records."""
         whole = self if self._part_of is None else self._part_of[0]
         return FormulaEvaluator(
             self._panel[members], self._signals, memory=self._memory, before=before, room=self._room, like=whole._of_all

@@ -1,8 +1,8 @@
-"""Classes: the target of which every record has one of a few names."""
+"""Classes: the target whose labels are a few names."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,246 +12,9 @@ from numpy.typing import NDArray
 from telltree.errors import DataError, ModelFormatError, SettingsError
 from telltree.panel import Panel, check_labels
 from telltree.panel.schema import listed
-from telltree.proportions import Share, wilson
-from telltree.text import by_weight, counted, percent, times_all
-from telltree.tree.target import Bar, Bools, Cell, Ints, Measure, Target, Tile, Words, label_bits
-
-# ---- How well the classes that are predicted agree with labels.
-
-MOST_IN_MATRIX = 12  # classes; a larger matrix is hard to read, and the commonest mistakes say it better
-MOST_MISTAKES = 10
-
-
-@dataclass(frozen=True)
-class ClassScore:
-    """Precision, recall and F1 of one class; None where the divisor is 0."""
-
-    name: Any
-    records: int
-    predicted: int
-    precision: float | None
-    recall: float | None
-
-
-@dataclass(frozen=True)
-class ClassScores:
-    """Agreement of predictions with labels."""
-
-    records: int
-    right: int
-    low: float
-    high: float
-    """The 95 % interval of the accuracy (Wilson)."""
-    balanced: float
-    """The mean recall of the classes that occur."""
-    macro_f1: float
-    """The mean F1 of the classes that occur."""
-    commonest: Any
-    baseline: float
-    """The accuracy of always answering with the commonest class."""
-    classes: tuple[ClassScore, ...]
-    matrix: tuple[tuple[int, ...], ...] | None
-    """Labels down, predictions across; None for too many classes."""
-    mistakes: tuple[tuple[Any, Any, int], ...]
-    """The commonest: label, prediction, how often."""
-
-    @property
-    def accuracy(self) -> float:
-        """The share of records whose prediction is their label."""
-        return self.right / self.records
-
-    @property
-    def rows(self) -> dict[str, str]:
-        """All scores by name."""
-        return {
-            "Records": f"{self.records:,}",
-            "Accuracy": percent(self.accuracy),
-            "95 % interval": f"{percent(self.low).replace(' %', '')} – {percent(self.high)}",
-            "Balanced accuracy (mean recall of the classes)": percent(self.balanced),
-            "Mean F1 of the classes": f"{self.macro_f1:.3f}",
-            "Always the commonest class": percent(self.baseline),
-        }
-
-    def tile(self, *, main: bool, weighted: bool) -> Tile:
-        """The accuracy, or where records had weights, what it is if all classes weigh the same."""
-        if weighted:
-            note = "the mean recall of the classes, which weigh alike"
-            return Tile("Balanced accuracy", percent(self.balanced), note)
-        interval = f"95 % interval {percent(self.low)} to {percent(self.high)}"
-        note = interval if main else f"{self.right:,} of {self.records:,} right"
-        return Tile("Accuracy", percent(self.accuracy), note)
-
-
-def scores_of(labels: Ints, predicted: Ints, names: Sequence[Any]) -> ClassScores:
-    """Compare two lists of places in `names`."""
-    size = len(names)
-    matrix = np.bincount(labels * size + predicted, minlength=size * size).reshape(size, size)
-    hits, actual, answered = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
-    occurs = actual > 0
-    right, records = int(hits.sum()), len(labels)
-    low, high = wilson(right / records, records)
-    f1 = 2 * hits / np.maximum(actual + answered, 1)
-    return ClassScores(
-        records=records,
-        right=right,
-        low=low,
-        high=high,
-        balanced=float(np.mean(hits[occurs] / actual[occurs])),
-        macro_f1=float(np.mean(f1[occurs])),
-        commonest=names[int(np.argmax(actual))],
-        baseline=float(actual.max() / records),
-        classes=tuple(
-            ClassScore(name, n, m, _share(hit, m), _share(hit, n))
-            for name, hit, n, m in zip(names, hits.tolist(), actual.tolist(), answered.tolist(), strict=True)
-        ),
-        matrix=tuple(map(tuple, matrix.tolist())) if size <= MOST_IN_MATRIX else None,
-        mistakes=_mistakes(matrix, names),
-    )
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _mistakes(matrix: Ints, names: Sequence[Any]) -> tuple[tuple[Any, Any, int], ...]:
-    wrong = matrix.copy()
-    np.fill_diagonal(wrong, 0)
-    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]
-    places = (divmod(int(place), len(names)) for place in order)
-    return tuple((names[i], names[j], int(wrong[i, j])) for i, j in places if wrong[i, j])
-
-
-# ---- How many of some records have the class that a leaf predicts, and how that compares with all records.
-
-
-@dataclass(frozen=True)
-class ClassSureness:
-    """So many of some records have the label of a leaf, and so many of all records."""
-
-    label: Any
-    hits: int
-    support: int
-    """Records that came here; 0 if their labels are not known."""
-    all_hits: int
-    all_records: int
-    counts: dict[Any, int]
-    """How many of the records here have each label; empty if labels are not known."""
-    weighted: float | None
-    """The label's share of the training weight here, which is what `predict_proba` gives; None if all records weighed
-    the same."""
-    decided_by_weights: bool
-    """Whether another class had more training records here, and the label only more weight."""
-
-    @property
-    def _seen(self) -> Share:
-        return Share(self.hits, self.support, self.all_hits, self.all_records)
-
-    @property
-    def share(self) -> float | None:
-        """The share of these records with the label; None if there are none, or labels are not known."""
-        return self._seen.share
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of `share` (Wilson)."""
-        return self._seen.interval
-
-    @property
-    def low(self) -> float:
-        """The lower end of the interval."""
-        return self.interval[0]
-
-    @property
-    def high(self) -> float:
-        """The upper end of the interval."""
-        return self.interval[1]
-
-    @property
-    def lift(self) -> float | None:
-        """The share divided by the label's share in all records; None if that is not known or 0."""
-        return self._seen.lift
-
-    @property
-    def purity(self) -> float | None:
-        """The share of the commonest label among the records here; None if there are no records or labels."""
-        return max(self.counts.values()) / self.support if self.counts else None
-
-    @property
-    def text(self) -> str:
-        """In words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
-        if self.share is None:
-            return "no records"
-        low, high = percent(self.low, 0).removesuffix(" %"), percent(self.high, 0)
-        said = f"{percent(self.share, 0)} of {counted(self.support, 'record')} ({low} to {high})"
-        if self.lift is not None:
-            said += f", {times_all(self.lift)}"
-        if self.decided_by_weights:
-            return f"{said}; {self.remark}"
-        return said if self.weighted is None else f"{said}; by weight {percent(self.weighted, 0)}"
-
-    @property
-    def mixed(self) -> str:
-        """The number of records with each label, as text."""
-        return ", ".join(f"{label}: {count}" for label, count in self.counts.items())
-
-    @property
-    def remark(self) -> str:
-        """A remark if weights decided the prediction."""
-        return by_weight(self.label, self.weighted) if self.decided_by_weights else ""
-
-    def values(self) -> dict[str, Any]:
-        """All figures by the names that they have here."""
-        known = asdict(self)
-        names = ("share", "low", "high", "support", "counts", "purity", "lift", "weighted", "decided_by_weights")
-        return {name: known[name] if name in known else getattr(self, name) for name in names}
-
-    def exported(self) -> dict[str, Any]:
-        """All figures by the names that they have in tables; there is no interval where nothing is known."""
-        low, high = (None, None) if self.share is None else self.interval
-        return {
-            "share": self.share,
-            "low": low,
-            "high": high,
-            "support": self.support,
-            "lift": self.lift,
-            "weighted share": self.weighted,
-            "decided by weights": self.decided_by_weights,
-            "counts": [{"label": label, "records": count} for label, count in self.counts.items()],
-        }
-
-    def cells(self) -> list[Cell]:
-        """Share, interval, support, lift, and the weighted share where there is one."""
-        weighted = _fixed(self.weighted, 3) + (" (decides)" if self.decided_by_weights else "")
-        return [
-            Cell("share", _fixed(self.share, 3)),
-            Cell("95 % interval", f"{self.low:.3f} to {self.high:.3f}", number=False),
-            Cell("support", str(self.support)),
-            Cell("lift", _fixed(self.lift, 2)),
-            Cell("weighted share", weighted, optional=True),
-        ]
-
-    def measure(self) -> Measure:
-        """The share, for a page."""
-        known, decided = self.share is not None, self.decided_by_weights
-        return Measure(
-            size=self.share,
-            value=percent(self.share),
-            within=f"{percent(self.low)} to {percent(self.high)}" if known else "–",
-            bar=None if self.share is None else Bar(self.low, self.share, self.high),
-            beside="–" if self.lift is None else times_all(self.lift),
-            times=_fixed(self.lift, 2),
-            brief=f"{percent(self.share)} labelled so" if known else None,
-            remark=f"by weight {percent(self.weighted)}, which decided the class" if decided else None,
-            brief_remark=f"by weight: {percent(self.weighted)}" if decided else None,
-        )
-
-
-def _fixed(value: float | None, decimals: int) -> str:
-    """A number with so many decimals, or a dash."""
-    return "–" if value is None else f"{value:.{decimals}f}"
-
-
-# ---- Classes: a target of which every record has one of a few names.
+from telltree.text import by_weight, counted, percent
+from telltree.tree.class_scores import ClassCertainty, ClassScores, scores_of
+from telltree.tree.target import Bools, Ints, Target, Words, label_bits
 
 ONE = 1 << 20
 """Weights are whole numbers of 1 / ONE, so that sums do not depend on the order of summation."""
@@ -280,19 +43,19 @@ _BY_WEIGHT = (
 
 @dataclass(frozen=True)
 class ClassTarget:
-    """The classes there are, in order, and the NumPy type that predictions have."""
+    """All classes in order, and the NumPy type of predictions."""
 
     classes: tuple[Any, ...]
     dtype: str = field(default="object", compare=False)
 
     @classmethod
     def of(cls, classes: NDArray[Any]) -> "ClassTarget":
-        """The classes of an array of them, whose type predictions are to have."""
+        """Return the target of an array of classes. Predictions get its type."""
         return cls(tuple(classes.tolist()), "str" if classes.dtype.kind == "U" else classes.dtype.name)
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> "ClassTarget":
-        """The target that `entry` wrote; ModelFormatError if its array does not give the classes back."""
+        """Return the target that `entry` wrote; ModelFormatError if its array does not give the classes back."""
         target = cls(tuple(entry["values"]), entry["dtype"])
         wanted = [(type(value), value) for value in target.classes]
         try:
@@ -306,12 +69,12 @@ class ClassTarget:
         return target
 
     def entry(self) -> dict[str, Any]:
-        """Model files have had classes under a key of their own from the first version on."""
+        """Return the entry in a model file, under a key that classes have had from the first version on."""
         values = [value.item() if isinstance(value, np.generic) else value for value in self.classes]
         return {"classes": {"dtype": self.dtype, "values": values}}
 
     def hashed(self) -> dict[str, Any]:
-        """Their types and texts."""
+        """Return the types and texts of the classes."""
         return {"classes": [[type(value).__name__, str(value)] for value in self.classes]}
 
     @property
@@ -321,21 +84,18 @@ class ClassTarget:
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """Each class has its colour."""
+        """The classes: each has a colour."""
         return self.classes
 
     @property
     def words(self) -> Words:
-        """The words for classes."""
         return _WORDS
 
     @property
     def purpose(self) -> str:
-        """The purpose of a tree."""
         return f"to tell {counted(len(self.classes), 'class', 'classes')} apart"
 
     def glossary(self, *, weighted: bool) -> list[tuple[str, str]]:
-        """The meaning of the words in a report."""
         return [
             (
                 "Labelled so",
@@ -355,19 +115,18 @@ class ClassTarget:
         ]
 
     def read(self, y: Any, panel: Panel) -> "ClassLabels":
-        """The classes of records; labels that are none of them are classes of their own, after these."""
+        """Return the classes of records; labels that are no class are appended as classes of their own."""
         labels = check_labels(y, panel).tolist()
         place = {name: k for k, name in enumerate(self.classes)}
         codes = np.array([place.setdefault(label, len(place)) for label in labels], np.int64)
         return ClassLabels(codes, ClassTarget((*self.classes, *list(place)[len(self.classes) :])))
 
     def predictions(self, leaves: Sequence["ClassSummary"]) -> NDArray[Any]:
-        """The classes that leaves predict."""
         found: NDArray[Any] = self.array[[leaf.label for leaf in leaves]]
         return found
 
     def summary_of(self, entry: Mapping[str, Any]) -> "ClassSummary":
-        """The summary of a leaf in a model file."""
+        """Return the summary of a leaf in a model file."""
         counts, weights = entry.get("counts", ()), entry.get("weights", ())
         if not len(counts) == len(weights) == len(self.classes) or not any(weights):
             there = counted(len(self.classes), "class", "classes")
@@ -377,17 +136,17 @@ class ClassTarget:
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """The records of a leaf by class, and the class of greatest weight, which it predicts."""
+    """The records of a leaf by class. It predicts the class of greatest weight."""
 
     target: ClassTarget = field(repr=False)
     counts: tuple[int, ...]
     """Records of each class."""
     weights: tuple[float, ...]
-    """The same, weighted, up to a factor common to all leaves."""
+    """The weight of each class, up to a factor common to all leaves."""
 
     @cached_property
     def label(self) -> int:
-        """The class of greatest weight, as its place among all; the first of equals."""
+        """The position of the class of greatest weight among all; the first of equals."""
         return int(np.argmax(self.weights))
 
     @property
@@ -397,7 +156,7 @@ class ClassSummary:
 
     @cached_property
     def leading(self) -> tuple[int, ...]:
-        """The classes that tie, or nearly tie, for the greatest weight, as their places: the label first."""
+        """The positions of the classes that tie, or nearly tie, for the greatest weight: the label first."""
         least = self.weights[self.label] - _NEARLY * self.weight
         near = [k for k, weight in enumerate(self.weights) if weight and weight >= least * (1 - 1e-9)]
         return tuple(sorted(near, key=lambda k: (-self.weights[k], k)))
@@ -414,7 +173,7 @@ class ClassSummary:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The probability of each class: its share, as if one record more had come here that is of all classes alike.
+        """The probability of each class: its share after one more record that belongs equally to all classes.
 
         Ten of ten records are better evidence than two of two, and neither is certainty.
         """
@@ -444,12 +203,10 @@ class ClassSummary:
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """Records of each class."""
         return self.counts
 
     @property
     def part(self) -> int:
-        """The class that is predicted."""
         return self.label
 
     @property
@@ -487,25 +244,24 @@ class ClassSummary:
         return ClassSummary(self.target, counts, weights)
 
     def bits(self, unit: float) -> float:
-        """The bits that tell the classes of the records."""
         return label_bits(self.weights, unit)
 
     def is_weighted(self, unit: float) -> bool:
-        """True if a class weighs more or less than its records."""
+        """Return True if a class weighs more or less than its records."""
         pairs = zip(self.weights, self.counts, strict=True)
         return not all(math.isclose(weight * unit, count, rel_tol=1e-9) for weight, count in pairs)
 
     def answers(self, *, every: bool) -> dict[str, Any]:
-        """The class and its probability; with `every`, that of each class."""
+        """Return the class and its probability; with `every`, the probability of each class."""
         shares = self.probabilities.tolist()
         found = {"prediction": self.predicted, "probability": max(shares)}
         named = zip(self.target.array, shares, strict=True) if every else ()
         return found | {f"probability of {label}": share for label, share in named}
 
-    def sureness(self, here: "ClassSummary | None", whole: "ClassSummary | None", *, weighted: bool) -> ClassSureness:
-        """The share of the class among some records, beside its share among all."""
+    def certainty(self, here: "ClassSummary | None", whole: "ClassSummary | None", *, weighted: bool) -> ClassCertainty:
+        """Return the share of the class among some records, beside its share among all."""
         counts, everyone = (_counts(some, self.target) for some in (here, whole))
-        return ClassSureness(
+        return ClassCertainty(
             label=self.predicted,
             hits=counts[self.label],
             support=sum(counts),
@@ -517,7 +273,7 @@ class ClassSummary:
         )
 
     def entry(self) -> dict[str, Any]:
-        """Model files have had these keys in a leaf from the first version on."""
+        """Return the entry in a model file, under keys that a leaf has had from the first version on."""
         return {"counts": list(self.counts), "weights": list(self.weights)}
 
 
@@ -527,7 +283,7 @@ def _counts(some: ClassSummary | None, target: ClassTarget) -> Sequence[int]:
 
 @dataclass(frozen=True)
 class ClassLabels:
-    """The class of each record, and its weight as a whole number (None: every record counts one)."""
+    """The class of each record, and its weight as a whole number (None: all weigh the same)."""
 
     codes: Ints
     target: ClassTarget
@@ -541,24 +297,23 @@ class ClassLabels:
         return ClassLabels(self.codes[members], self.target, weights)
 
     def totals(self) -> Ints:
-        """The weight of each class."""
         found = np.zeros(len(self.target.classes), np.int64)
         np.add.at(found, self.codes, 1 if self.weights is None else self.weights)
         return found
 
     def counts(self) -> Ints:
-        """The records of each class."""
+        """Return the records of each class."""
         return np.bincount(self.codes, minlength=len(self.target.classes))
 
     def kinds(self) -> list[Bools]:
-        """The records of each class."""
+        """Return the records of each class."""
         return [self.codes == k for k in range(len(self.target.classes))]
 
     def groups(self) -> tuple[list[Bools], Ints | None]:
-        """Groups of records to count, and how to make the weight of each class of the counts: groups × classes.
+        """Return groups of records to count, and the matrix that turns counts into class weights: groups × classes.
 
-        Without weights the groups are the classes, and there is nothing to make (None). With them, a class has a group
-        for each of its different weights, or if these are many, one for each bit of them.
+        Without weights the groups are the classes, and there is no matrix (None). With them, a class has a group for
+        each of its different weights, or if these are many, one for each bit of them.
         """
         classes = self.kinds()
         if self.weights is None:
@@ -575,16 +330,15 @@ class ClassLabels:
         return bool(np.count_nonzero(self.counts()) <= 1)
 
     def depth(self) -> int:
-        """Enough levels to tell all classes apart, and more where there are many records."""
+        """Return enough levels to tell all classes apart, and more where there are many records."""
         return max(math.ceil(math.log2(len(self.target.classes))) + 2, min(8, len(self).bit_length()))
 
     def members(self) -> int:
-        """A hundredth of the records, 10 at most, and no more than half of the rarest class."""
+        """Return a hundredth of the records, 10 at most, and no more than half of the rarest class."""
         counts = self.counts()
         return max(1, min(10, len(self) // 100, int(counts[counts > 0].min()) // 2))
 
     def summary(self) -> ClassSummary:
-        """Records and weights by class."""
         counts, weights = self.counts(), self.totals()
         if not weights.any():  # records of weight 0 only
             weights = counts * ONE
@@ -592,7 +346,7 @@ class ClassLabels:
         return ClassSummary(self.target, tuple(counts.tolist()), tuple((weights / unit).tolist()))
 
     def hashed(self) -> bytes:
-        """The places of the classes, one after the other."""
+        """Return the positions of the classes as bytes."""
         return np.asarray(self.codes, "<i8").tobytes()
 
     @property
@@ -601,14 +355,14 @@ class ClassLabels:
         return self.codes
 
     def named(self) -> tuple[Sequence[Any], Ints]:
-        """The classes, and which of them each record is of."""
+        """Return the classes, and the position of each record's class."""
         return self.target.classes, self.codes
 
     def parts_of_named(self) -> None:
-        """The classes are the parts."""
+        """Return None: the classes are the parts."""
 
     def exceptions(self, leaves: Sequence[ClassSummary], places: Ints) -> Bools:
-        """True for records of a class that the title of their category does not name."""
+        """Return True for records of a class that the title of their category does not name."""
         named = np.zeros((len(leaves), len(self.target.classes)), np.bool_)
         for row, leaf in zip(named, leaves, strict=True):
             row[list(leaf.leading)] = True
@@ -616,7 +370,7 @@ class ClassLabels:
         return found
 
     def check_known(self, target: ClassTarget) -> None:
-        """DataError if none of the labels is a class of the target."""
+        """Raise DataError if none of the labels is a class of the target."""
         if not (self.codes < len(target.classes)).any():
             raise DataError(
                 f"none of the labels is a class of the tree: they are {listed(self.strangers(target))}, the tree's are "
@@ -624,11 +378,10 @@ class ClassLabels:
             )
 
     def strangers(self, target: ClassTarget) -> Sequence[Any]:
-        """Labels that are no class of the target."""
+        """Return the labels that are no class of the target."""
         return self.target.classes[len(target.classes) :]
 
     def scores(self, leaves: Sequence[ClassSummary], places: Ints) -> ClassScores:
-        """The scores of the predictions."""
         return scores_of(self.codes, self._predicted(leaves, places), self.target.classes)
 
     def _predicted(self, leaves: Sequence[ClassSummary], places: Ints) -> Ints:
@@ -637,7 +390,7 @@ class ClassLabels:
 
 
 def _parts(weights: Ints, own: Bools) -> list[tuple[int, Bools]]:
-    """The records of a class by weight if it has few different ones, else by each bit of their weights."""
+    """Return the records of a class by weight if it has few different ones, else by each bit of their weights."""
     distinct = np.unique(weights[own])
     bits = int(weights.max()).bit_length()
     if len(distinct) <= bits:
@@ -645,23 +398,23 @@ def _parts(weights: Ints, own: Bools) -> list[tuple[int, Bools]]:
     return [(1 << bit, own & ((weights >> bit) & 1 == 1)) for bit in range(bits)]
 
 
-# ---- The targets that a model file may speak of, by name: the one place where a new kind of target is made known.
+# ---- The kinds of targets in model files, by name. A new kind of target is registered here.
 
 Read = Callable[[Mapping[str, Any]], Target]
-"""Makes a target of what it has written to a model file; ModelFormatError if that is damaged."""
+"""Returns a target, given its entry in a model file; ModelFormatError if that is damaged."""
 
 _KINDS: dict[str, Read] = {"classes": ClassTarget.from_entry}
 
 
 def register_target(kind: str, read: Read) -> None:
-    """Make a kind of target known, so that model files of it can be read."""
+    """Register a kind of target, so that model files of it can be read."""
     if kind in _KINDS:
         raise SettingsError(f"there is a kind of target {kind!r} already; give another name")
     _KINDS[kind] = read
 
 
 def read_target(kind: str, entry: Mapping[str, Any]) -> Target:
-    """The target that a model file speaks of."""
+    """Return the target of a model file."""
     if kind not in _KINDS:
         raise ModelFormatError(
             f"this model predicts {kind!r:.80}, a kind of target that is not known here; there are {listed(_KINDS)}: "

@@ -14,8 +14,6 @@ from telltree.grammar import Grammar
 from telltree.tree.class_target import ClassLabels
 from telltree.tree.target import Labels, label_bits
 
-# ---- Criteria: the quality of a split, from the counts on both sides and the size of the formula. Less is better.
-
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
@@ -24,24 +22,23 @@ Ints = NDArray[np.int64]
 
 
 class Criterion(Protocol):
-    """Any function of (counts of the true side, counts of all, sizes).
+    """A function of (counts of the true side, counts of all, sizes) that rates splits; less is better.
 
-    Of classes that is the weight of each class. It gets one row a formula for the true side, one row in all for the
-    totals, one size a formula, and returns one number a formula. Weights are records where none are given, else whole
-    numbers in proportion to them. Splits with an empty side are never taken, whatever it says of them. It may also
-    have:
+    For classes, counts are the weights of each class. It gets one row per formula for the true side, one row in all for
+    the totals, and one size per formula, and returns one number per formula. Weights are numbers of records where none
+    are given, else whole numbers in proportion to them. Splits with an empty side are never taken. It may also have:
 
-    - `prepared(grammar, labels)`, which returns the fitness for a grammar and all records of a tree;
-    - `at_node(records)`, which returns the fitness at a node of that many records;
-    - `unsplit(total)`, the fitness of a node that stays a leaf. Without it, a split is compared with a formula of the
+    - `prepared(grammar, labels)`, which returns the criterion for a grammar and all records of a tree;
+    - `at_node(records)`, which returns the criterion at a node of that many records;
+    - `unsplit(total)`, the value of a node that stays a leaf. Without it, a split is compared with a formula of the
       same size that is true of all records;
-    - `least_gain`, by how much a split must lower the fitness, unless the user sets it;
-    - `shorter_is_fitter = True`, if of two formulas that split alike the longer is never the fitter one. A search that
+    - `least_gain`, the least decrease for which a node is split, unless the user sets it;
+    - `shorter_is_fitter = True`, if the longer of two formulas that split alike is never the fitter one. A search that
       tries all formulas then leaves the longer ones out;
-    - `ties = "first"`, to take of formulas that are as fit the one that was found first;
-    - `size = "nodes"`, to be given as size the nodes of the derivation tree, see `GiniSize`, not terminals;
-    - `least(most, total, size)`, for each row of `most` a fitness that no formula of this size is below whose true side
-      has at most so much of each class, or None. Such a search then leaves out what cannot be good enough.
+    - `ties = "first"`, to take the first of equally fit formulas;
+    - `size = "nodes"`, to get the nodes of the derivation tree as sizes, not terminals; see `GiniSize`;
+    - `least(most, total, size)`, for each row of `most` a lower bound for formulas of this size whose true side has at
+      most so much of each class, or None. Such a search then leaves out what cannot be good enough.
     """
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats: ...
@@ -95,7 +92,7 @@ class GiniSize:
 
     @classmethod
     def paper(cls) -> "GiniSize":
-        """The paper's, to the letter: the plain sum of both sides' impurities, nodes, and the first of the fittest.
+        """Return the paper's criterion: the plain sum of both sides' impurities, nodes, and the first of the fittest.
 
         The weights, which the paper does not give, are those of its authors' code, where impurity is "weighted".
         """
@@ -116,12 +113,12 @@ class GiniSize:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def prepared(self, _: Grammar, labels: Labels) -> "GiniSize":
-        """This criterion, which is the same for all grammars; SettingsError if the labels are no classes."""
+        """Return this criterion, which is the same for all grammars; SettingsError if the labels are no classes."""
         require_classes(self, labels)
         return self
 
     def at_node(self, records: int) -> "GiniSize":
-        """The fitness at a node of this many records."""
+        """Return the criterion at a node of this many records."""
         return replace(self, w2=self.w2 / records, per_record=False) if self.per_record else self
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
@@ -132,7 +129,7 @@ class GiniSize:
         return out
 
     def least(self, most: Ints, total: Ints, size: Ints) -> Floats | None:
-        """See `Criterion`: of "weighted" impurity, which is concave."""
+        """Return lower bounds, see `Criterion`; None for "sum": only "weighted" impurity is concave."""
         return None if self.gini == "sum" else least_at_corners(self, most, total, size)
 
 
@@ -140,10 +137,10 @@ _MOST_CLASSES = 4
 
 
 def least_at_corners(criterion: Criterion, most: Ints, total: Ints, size: Ints) -> Floats | None:
-    """The least fitness of splits whose true side has at most so much of each class; None if there are many classes.
+    """Return a lower bound of splits whose true side has at most so much of each class; None if there are many classes.
 
-    If the criterion is concave in each of them, it is least where each class is there with all that it may have, or not
-    at all.
+    A criterion that is concave in each class is least where each class is there with all that it may have, or not at
+    all.
     """
     classes = len(total)
     if classes > _MOST_CLASSES:
@@ -156,7 +153,7 @@ def least_at_corners(criterion: Criterion, most: Ints, total: Ints, size: Ints) 
 
 
 def require_classes(criterion: Criterion, labels: Labels) -> None:
-    """SettingsError if labels are no classes, which this criterion takes counts for."""
+    """Raise SettingsError if labels are no classes, which this criterion needs."""
     if not isinstance(labels, ClassLabels):
         name = type(criterion).__name__
         raise SettingsError(
@@ -165,36 +162,36 @@ def require_classes(criterion: Criterion, labels: Labels) -> None:
 
 
 def sized_for(criterion: Criterion, grammar: Grammar) -> Grammar:
-    """The grammar with formulas sized as the criterion counts them."""
+    """Return the grammar with formulas sized as the criterion counts them."""
     return grammar.counting_nodes if getattr(criterion, "size", None) == "nodes" else grammar
 
 
 def prepared(criterion: Criterion, grammar: Grammar, labels: Labels) -> Criterion:
-    """The criterion for formulas of this grammar as splits of records with these labels."""
+    """Return the criterion for formulas of this grammar as splits of records with these labels."""
     own = getattr(criterion, "prepared", None)
     return criterion if own is None else own(grammar, labels)
 
 
 def criterion_at(criterion: Criterion, records: int) -> Criterion:
-    """The criterion at a node of this many records."""
+    """Return the criterion at a node of this many records."""
     own = getattr(criterion, "at_node", None)
     return criterion if own is None else own(records)
 
 
 def gain_of(criterion: Criterion, total: Ints, size: int, reached: float) -> float:
-    """The decrease of the criterion by a split that reaches this value."""
+    """Return the decrease of the criterion by a split that reaches this value."""
     own = getattr(criterion, "unsplit", None)
     before = float(criterion(total[None, :], total, np.array([size]))[0]) if own is None else float(own(total))
     return before - reached
 
 
-# ---- MDL: the length of the shortest message that encodes the labels for somebody who has the records.
+# ---- MDL (minimum description length): the bits that encode the labels, given the records.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 LARGEST = 48
-"""Formulas are counted up to this many terminals; larger ones cost as much as the last."""
+"""The most terminals up to which formulas are counted; larger ones cost as much as these."""
 _MANY = 400  # number of records from which formulas have their full price
 _LEAST = 0.1  # lowest share of the full price, for very few records
 
@@ -208,8 +205,8 @@ def _split_bits(true, total, size, prices, unit, out):
     for i in range(true.shape[0]):
         for k in range(len(total)):
             false[k] = total[k] - true[i, k]
-        asked = prices[lesser(size[i], len(prices) - 1)]
-        out[i] = _label_bits(true[i], unit) + _label_bits(false, unit) + asked
+        formula_bits = prices[lesser(size[i], len(prices) - 1)]
+        out[i] = _label_bits(true[i], unit) + _label_bits(false, unit) + formula_bits
 
 
 @dataclass(frozen=True)
@@ -242,14 +239,15 @@ class MDL:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def price_for(self, records: int) -> float:
-        """The price in a tree of this many records: full from 400 on, below that in proportion to the square root.
+        """Return the price in a tree of this many records.
 
-        With few records, missing a branch costs more than following chance once.
+        It is full from 400 records on, and below that in proportion to the square root. With few records, missing a
+        branch costs more than following chance once.
         """
         return self.price * min(1.0, max(_LEAST, math.sqrt(records / _MANY)))
 
     def prepared(self, grammar: Grammar, labels: Labels) -> "MDLOf":
-        """The criterion for formulas of this grammar as splits of records that have these labels."""
+        """Return the criterion for formulas of this grammar as splits of records that have these labels."""
         require_classes(self, labels)
         weight = int(labels.totals().sum())
         return MDLOf(
@@ -266,7 +264,7 @@ class MDL:
 
 @dataclass(frozen=True, eq=False)
 class MDLOf:
-    """Bits for one grammar and one set of weights, scaled so that weights add up to the number of records."""
+    """MDL for one grammar and one set of weights, which are scaled so that they add up to the number of records."""
 
     price: float
     tolerance: float
@@ -287,23 +285,23 @@ class MDLOf:
         return out
 
     def least(self, most: Ints, total: Ints, size: Ints) -> Floats | None:
-        """See `Criterion`: the bits are concave in the weight of each class, because trigamma falls."""
+        """Return lower bounds, see `Criterion`: the bits are concave in each class weight, because trigamma falls."""
         return least_at_corners(self, most, total, size)
 
     def unsplit(self, total: Ints) -> float:
-        """The bits without a split."""
+        """Return the bits without a split."""
         return label_bits(total.tolist(), self.unit)
 
 
-# ---- The cost of a whole tree: the criterion of a split, over all leaves and questions instead of two and one.
+# ---- The cost of a whole tree: over all its leaves and formulas, where a split has two leaves and one formula.
 
 
 @dataclass(frozen=True, eq=False)
 class TreeCost:
-    """The costs of leaves and questions; less is better."""
+    """The costs of the leaves and formulas of a tree: the criterion of a split, extended to whole trees."""
 
     prices: NDArray[np.float64]
-    """The cost of a question, by its size; larger ones cost as much as the last."""
+    """The cost of a formula, by its size; larger ones cost as much as the last."""
     impurity: float
     """The cost of a unit of weight in a leaf of Gini impurity 1."""
     unit: float
@@ -312,11 +310,11 @@ class TreeCost:
     """The unit, in words."""
 
     def price(self, size: int) -> float:
-        """The cost of a question with this many terminals."""
+        """Return the cost of a formula with this many terminals."""
         return float(self.prices[min(size, len(self.prices) - 1)])
 
     def leaf(self, weights: NDArray[np.int64]) -> float:
-        """The cost of a leaf with these class weights."""
+        """Return the cost of a leaf with these class weights."""
         if self.unit:
             return label_bits(weights.tolist(), self.unit)
         total = int(weights.sum())
@@ -324,7 +322,7 @@ class TreeCost:
 
 
 def tree_cost(criterion: Criterion, grammar: Grammar, labels: Labels, node: Labels | None = None) -> TreeCost:
-    """The costs of trees with formulas of this grammar; SettingsError if the criterion has none.
+    """Return the costs of trees with formulas of this grammar; SettingsError if the criterion has none.
 
     `node`: the records of the node below which they grow, if that is not the root: impurity is a mean over these.
     """

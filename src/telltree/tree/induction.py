@@ -1,13 +1,10 @@
-"""Induction: the paper's Algorithm 1, top-down, one search per node, as a queue of nodes still to be split."""
+"""Induction: the paper's Algorithm 1, top-down, with one search for each node, as a queue of open nodes."""
 
 import logging
-import signal
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from types import FrameType, TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,68 +16,33 @@ from telltree.search.search import Remember
 from telltree.search.state import State
 from telltree.tree.backend import Backend, LocalBackend
 from telltree.tree.criterion import MDL, sized_for
-from telltree.tree.growth import Greedy, Optimal, TreeSettings
+from telltree.tree.interruption import Interruption
+from telltree.tree.settings import Greedy, Optimal, TreeSettings
 from telltree.tree.split_search import NodeProgress, NodeTask, SplitResult, SplitSearch
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, Tree
 
-# ---- Ctrl-C while learning: noted at once, acted on where nothing is half done.
-
-T = TypeVar("T")
-
-
-class Interruption:
-    """While it is open, a first Ctrl-C only sets `asked`; a second one interrupts as usual.
-
-    Signals reach only the main thread; in other threads nothing is noted.
-    """
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._before: Any = None
-        self._cuts = False
-
-    def __enter__(self) -> "Interruption":
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def unless_asked(self, work: Callable[[], T]) -> T | None:
-        """The result of work that may be left at any moment; None if Ctrl-C came, during the work or before."""
-        try:
-            try:
-                self._cuts = True
-                return None if self.asked else work()
-            finally:
-                self._cuts = False
-        except KeyboardInterrupt:
-            self.asked = True
-            return None
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        again, self.asked = self.asked, True
-        if again or self._cuts:
-            raise KeyboardInterrupt
+logger = logging.getLogger("telltree")
+DEFAULT_SEARCH, DEFAULT_CRITERION, DEFAULT_GROWTH = Auto(), MDL(), Greedy()
 
 
-# ---- The run of one tree: what surrounds learning, and affects neither questions nor bytes.
+class GrowthResult(NamedTuple):
+    """A grown tree before pruning, and the results of its searches by node number."""
+
+    tree: Tree
+    searches: dict[int, SearchResult]
+    interrupted: bool
 
 
 class CheckpointStore:
     """Keeps the results of the nodes of a tree. This one keeps nothing; `scale.checkpoint` has one with a file."""
 
     def result(self, task: NodeTask, split_search: SplitSearch) -> SplitResult | None:
-        """The kept result of a node; None if it must be searched."""
+        """Return the kept result of a node; None if it must be searched."""
         return None
 
     def unfinished(self, task: NodeTask, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
-        """The state from which the search of a node goes on, and a function that keeps its later states.
+        """Return the state from which the search of a node goes on, and a function that keeps its later states.
 
         A state holds hashes of splits, so it is of use only if records are cut into shards alike.
         """
@@ -91,55 +53,39 @@ class CheckpointStore:
 
 
 NO_CHECKPOINT = CheckpointStore()
-MakeBackend = Callable[[Panel, Grammar], Backend]
 
 
 @dataclass(frozen=True)
-class Run:
-    """The circumstances in which a tree is learned."""
+class TreeRun:
+    """The circumstances in which one tree is grown. They do not affect the tree."""
 
-    backend: MakeBackend = LocalBackend
-    """Makes the evaluators, for a panel and a grammar."""
+    backend: Callable[[Panel, Grammar], Backend] = LocalBackend
+    """Makes the backend that evaluates formulas."""
     callback: Callable[[NodeProgress], None] | None = None
     checkpoint: CheckpointStore = NO_CHECKPOINT
-    nodes_at_once: int = 1
-    """The number of nodes searched side by side, each with bitsets of its own. Any number gives the same tree."""
-
-
-# ---- Growing a tree.
-
-logger = logging.getLogger("telltree")
-DEFAULT_SEARCH, DEFAULT_CRITERION, DEFAULT_GROWTH = Auto(), MDL(), Greedy()
-
-
-class GrowthResult(NamedTuple):
-    """The whole tree, which may be pruned, and the results of its searches by node number."""
-
-    tree: Tree
-    searches: dict[int, SearchResult]
-    interrupted: bool
 
 
 def grow(
-    panel: Panel, labels: Labels, grammar: Grammar, settings: TreeSettings, run: Run | None = None
+    panel: Panel, labels: Labels, grammar: Grammar, settings: TreeSettings, run: TreeRun | None = None
 ) -> GrowthResult:
-    """Learn the tree of these records."""
-    run = Run() if run is None else run
+    """Grow the tree of these records. Ctrl-C ends it early, with the best splits found so far."""
+    run = TreeRun() if run is None else run
     grammar = sized_for(settings.criterion, grammar)
     with Interruption() as interruption:
         split_search = SplitSearch(panel, labels, grammar, settings, run.callback, lambda: interruption.asked)
-        backends = _backends(panel, grammar, settings, run)
-        results = _search_all(split_search, backends, run.checkpoint, interruption)
+        backend = run.backend(panel, grammar)
+        results = _search_nodes(split_search, backend, run.checkpoint, interruption)
         final, optimum = results, None
         if isinstance(settings.growth, Optimal) and not interruption.asked:
-            from telltree.tree.optimal import regrown  # few trees are grown so
+            from telltree.tree.optimal import optimal_splits  # few trees are grown so
 
-            final, optimum = regrown(results, split_search, backends[0])
+            final, optimum = optimal_splits(results, split_search, backend)
     if interruption.asked:
         splits = sum(result.split is not None for result in final.values())
         logger.warning("telltree: interrupted; the tree keeps the best splits found so far, %d of them", splits)
     schema = Schema(replace(column, static=column.name in split_search.static) for column in panel.schema.values())
-    tree = Tree(_built(final, split_search), schema, split_search.missing, panel.step, panel.how_read, optimum)
+    root = _build(final, split_search)
+    tree = Tree(root, schema, split_search.missing, panel.step, panel.how_read, optimum)
     searches = {
         number: result.search
         for number, result in sorted(results.items())
@@ -148,21 +94,15 @@ def grow(
     return GrowthResult(tree, searches, interruption.asked)
 
 
-def _backends(panel: Panel, grammar: Grammar, settings: TreeSettings, run: Run) -> list[Backend]:
-    """A backend for each node that is searched side by side; one that serves several nodes is there several times.
-
-    If each node has some seconds for itself, its backend serves one node at a time.
-    """
-    made = [run.backend(panel, grammar) for _ in range(run.nodes_at_once)]
-    return [one for one in made for _ in range(one.nodes_at_once if settings.search.seconds is None else 1)]
-
-
-def _search_all(
-    split_search: SplitSearch, backends: Sequence[Backend], checkpoint: CheckpointStore, interruption: Interruption
+def _search_nodes(
+    split_search: SplitSearch, backend: Backend, checkpoint: CheckpointStore, interruption: Interruption
 ) -> dict[int, SplitResult]:
-    """The results of all nodes, by number; as many nodes are searched at once as there are backends."""
+    """Return the results of all nodes, by number.
 
-    def search(task: NodeTask, backend: Backend) -> SplitResult:
+    As many nodes are searched side by side as the backend serves; one at a time if each has some seconds for itself.
+    """
+
+    def search(task: NodeTask) -> SplitResult:
         result = checkpoint.result(task, split_search)
         if result is None:
             result = split_search.find(task, backend, *checkpoint.unfinished(task, backend.cuts))
@@ -172,27 +112,27 @@ def _search_all(
         return result
 
     results, pending = dict[int, SplitResult](), [NodeTask(1, np.arange(len(split_search.panel)))]
-    if len(backends) == 1:
+    side_by_side = backend.nodes_at_once if split_search.settings.search.seconds is None else 1
+    if side_by_side == 1:
         while pending:
             task = pending.pop()
-            results[task.number] = search(task, backends[0])
+            results[task.number] = search(task)
             pending += reversed(task.children(results[task.number]))
         return results
-    free, running = list(backends), dict[Future[SplitResult], tuple[NodeTask, Backend]]()
-    with ThreadPoolExecutor(len(backends)) as pool:
+    running = dict[Future[SplitResult], NodeTask]()
+    with ThreadPoolExecutor(side_by_side) as pool:
         while pending or running:
-            while pending and free:
-                task, backend = pending.pop(), free.pop()
-                running[pool.submit(search, task, backend)] = task, backend
+            while pending and len(running) < side_by_side:
+                task = pending.pop()
+                running[pool.submit(search, task)] = task
             for done in wait(running, return_when=FIRST_COMPLETED).done:
-                task, backend = running.pop(done)
-                free.append(backend)
+                task = running.pop(done)
                 results[task.number] = done.result()
                 pending += reversed(task.children(results[task.number]))
     return results
 
 
-def _built(results: dict[int, SplitResult], split_search: SplitSearch) -> Node | Leaf:
+def _build(results: dict[int, SplitResult], split_search: SplitSearch) -> Node | Leaf:
     """Build the tree from the results of all nodes, from the leaves upwards."""
     made: dict[int, Node | Leaf] = {}
     for number, result in sorted(results.items(), reverse=True):

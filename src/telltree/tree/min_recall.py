@@ -1,7 +1,7 @@
-"""The least recall of a class: its records weigh more in the leaves until enough of them are found.
+"""Minimum recalls: the records of a class weigh more in the leaves until enough of them are found.
 
-What a leaf predicts is the class of greatest weight in it. The more a class weighs, the more leaves predict it: more of
-its records are found, and more others are taken for it. Of all weights that reach the floor the least is taken.
+A leaf predicts the class of greatest weight in it. The more a class weighs, the more leaves predict it: more of its
+records are found, and more others are taken for it. The least weight that reaches the minimum is taken.
 """
 
 import math
@@ -18,28 +18,29 @@ from telltree.text import counted
 from telltree.tree.class_target import ClassSummary, ClassTarget
 from telltree.tree.tree import ClassRecall, Floor, Leaf, Node, Tree
 
-_BEYOND = 1.01  # times the weight that ties, where no other leaf is left to be told apart from
+_BEYOND = 1.01  # times the weight that ties, where no other leaf is left
 
 
-def with_recall(tree: Tree, floors: Mapping[Any, float]) -> Tree:
-    """The tree with leaves in which classes weigh so much that each has at least its recall on the training records.
+def with_recall(tree: Tree, floors: Mapping[Any, float] | None) -> Tree:
+    """Return the tree with leaves reweighted so that each class reaches its minimum recall on the training records.
 
-    SettingsError if floors of several classes cannot be had together. A class of which it has met no record has none.
+    SettingsError if the minimum recalls of several classes exclude each other. A class without training records has
+    none.
     """
     if not floors:
         return tree
     target = tree.target
     assert isinstance(target, ClassTarget)
-    leaves = _Leaves.of([said for said in tree.summaries if isinstance(said, ClassSummary)])
+    leaves = _Leaves.of([summary for summary in tree.summaries if isinstance(summary, ClassSummary)])
     wanted = {target.classes.index(label): float(floor) for label, floor in floors.items()}
     factors = _factors(leaves, wanted, tree)
     once = np.ones(len(target.classes))
-    told = tuple(
+    reached = tuple(
         Floor(target.classes[k], floor, float(factors[k]), leaves.found(once, k), leaves.found(factors, k))
         for k, floor in wanted.items()
         if leaves.counts[:, k].any()
     )
-    return replace(tree, root=_reweighted(tree.root, factors), floors=told)
+    return replace(tree, root=_reweighted(tree.root, factors), floors=reached)
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,13 @@ class _Leaves:
         return cls(np.array([leaf.counts for leaf in leaves]), np.array([leaf.weights for leaf in leaves]))
 
     def found(self, factors: NDArray[np.float64], k: int) -> ClassRecall:
-        """The recall and the precision of a class if classes weigh so many times as much."""
-        told = np.argmax(self.weights * factors, axis=1) == k
-        hits, taken = self.counts[told, k].sum(), self.counts[told].sum()
+        """Return the recall and the precision of a class if classes weigh so many times as much."""
+        predicted = np.argmax(self.weights * factors, axis=1) == k
+        hits, taken = self.counts[predicted, k].sum(), self.counts[predicted].sum()
         return ClassRecall(float(hits / self.counts[:, k].sum()), float(hits / taken) if taken else None)
 
     def least(self, factors: NDArray[np.float64], k: int, floor: float) -> float:
-        """The least factor of a class that reaches its floor, in the middle between the leaves it sets apart."""
+        """Return the least factor with which a class reaches its minimum, half-way between the leaves it separates."""
         own, others = self.weights[:, k], np.delete(self.weights * factors, k, axis=1).max(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             ties = np.where(own > 0, others / own, np.inf)  # the factor at which a leaf is about to predict the class
@@ -72,7 +73,7 @@ class _Leaves:
 
 
 def _factors(leaves: _Leaves, wanted: Mapping[int, float], tree: Tree) -> NDArray[np.float64]:
-    """The factor for the weight of each class."""
+    """Return the factor for the weight of each class."""
     factors = np.ones(leaves.counts.shape[1])
     met = {k: floor for k, floor in wanted.items() if leaves.counts[:, k].any()}
     for _ in range(len(leaves.counts) * len(met) + 1):  # each round gives a class at least one leaf more
@@ -90,7 +91,7 @@ def _factors(leaves: _Leaves, wanted: Mapping[int, float], tree: Tree) -> NDArra
 def _reweighted(node: Node | Leaf, factors: NDArray[np.float64]) -> Node | Leaf:
     if isinstance(node, Node):
         return replace(node, true=_reweighted(node.true, factors), false=_reweighted(node.false, factors))
-    said = node.summary
-    assert isinstance(said, ClassSummary)
-    weights = tuple((np.array(said.weights) * factors).tolist())
-    return replace(node, summary=replace(said, weights=weights))
+    summary = node.summary
+    assert isinstance(summary, ClassSummary)
+    weights = tuple((np.array(summary.weights) * factors).tolist())
+    return replace(node, summary=replace(summary, weights=weights))

@@ -16,21 +16,21 @@ from telltree.tree.class_target import ClassLabels
 from telltree.tree.criterion import Criterion
 from telltree.tree.target import Labels
 
-# ---- Samples of records, by which a search can judge most of its formulas where records are many.
+# ---- Samples of records, on which a search can judge most of its formulas if there are many records.
 
 _EACH = 1_200
-"""About how many records of a class are drawn, at least."""
+"""The number of records of a class that are drawn, or a few more."""
 
 
 class Sample(NamedTuple):
-    """Some records, by their positions in ascending order, and for each class for how many records one stands."""
+    """Records by their positions in ascending order, and for each class the number of records that one stands for."""
 
     records: NDArray[np.int64]
     stands: NDArray[np.int64]
 
 
 def sample_of(labels: Labels, seed: int) -> Sample | None:
-    """One record in so many of each class, at random; None if no class has enough to leave some out.
+    """Draw a fraction of the records of each class at random; None if no class has enough to leave some out.
 
     Rare classes are drawn whole, so that no more of them is left to chance than must be.
     """
@@ -49,28 +49,28 @@ def sample_of(labels: Labels, seed: int) -> Sample | None:
 
 
 def total_impurity(labels: Labels) -> float:
-    """The impurity of records times their number: their Gini impurity if they have classes, else 1 each."""
+    """Return the Gini impurity of classes times the number of records; without classes, the number of records."""
     if not isinstance(labels, ClassLabels):
         return float(len(labels))
     counts = labels.counts()
     return float(len(labels) - (counts**2).sum() / len(labels))
 
 
-# ---- The objective of a split: combines the truth of formulas with the labels of records.
+# ---- The objective of a split.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 @kernel
 def _refuse(fitness, members, least):
-    """Splits with fewer than the least records on a side are not usable: their fitness becomes infinite."""
+    """Make the fitness of splits infinite that have too few records on a side."""
     for k in range(len(fitness)):
         if members[k, 1] < least:
             fitness[k] = np.inf
 
 
 class SplitObjective:
-    """Fitness and answer of formulas as splits of the records of one tree node."""
+    """Fitness and hashes of formulas as splits of the records of one node."""
 
     def __init__(
         self,
@@ -82,8 +82,9 @@ class SplitObjective:
         part: Callable[[NDArray[np.int64]], OfPopulations] | None = None,
         stands: NDArray[np.int64] | None = None,
     ) -> None:
-        """`part`: what evaluates formulas on some records; `stands`: for how many records each of a class stands,
-        if these are a sample."""
+        """`part` makes an evaluator for some of the records. `stands`: how many records each of a class stands for, if
+        these are a sample.
+        """
         self._evaluator, self._labels, self._criterion, self._part = evaluator, labels, criterion, part
         groups, self._worth = labels.groups()
         self._masks = evaluator.masks(groups)
@@ -95,10 +96,9 @@ class SplitObjective:
             self._worth = np.diag(stands) if self._worth is None else self._worth * stands
 
     def sample(self, seed: int) -> "SplitObjective | None":
-        """The objective on a sample of the records; None if they are few, or no evaluator for some of them exists.
+        """Return the objective on a sample of the records; None if they are few, or cannot be evaluated.
 
-        A side may have fewer records than all of them must have, as far as it may stand for so many: all records will
-        tell whether they are enough.
+        The fewest records on a side are lowered by two standard errors: all records will tell if they are enough.
         """
         if self._part is None:
             return None
@@ -106,8 +106,8 @@ class SplitObjective:
         if drawn is None:
             return None
         most = drawn.stands.max()
-        least = max(0.0, self._least - 2 * (self._least * most) ** 0.5)  # two standard errors: some are there by chance
-        if not self._by_class:  # records are not counted by class, so what each stands for is not known
+        least = max(0.0, self._least - 2 * (self._least * most) ** 0.5)  # two standard errors
+        if not self._by_class:  # records are not counted by class, so how many each stands for is unknown
             least /= most
         some = self._labels[drawn.records]
         return SplitObjective(self._part(drawn.records), some, self._criterion, int(least), stands=drawn.stands)
@@ -118,11 +118,11 @@ class SplitObjective:
         return bool(getattr(self._criterion, "shorter_is_fitter", False))
 
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
-        """For each condition what it and its negation are known by; None if that is not known."""
+        """Return signatures of each condition and its negation; None if they are not known."""
         return self._evaluator.marks(conditions)
 
     def floors(self, conditions: Population, size: int) -> NDArray[np.float64] | None:
-        """For each condition c, four bounds; None if the fitness has none.
+        """Return four lower bounds for each condition c; None if the criterion has none.
 
         No formula of `size` terminals that is true only of records in which c holds at some step is fitter than the
         first; only of records in which it never holds, than the second; the others are the same of ¬c.
@@ -139,7 +139,7 @@ class SplitObjective:
         return counts if self._worth is None else counts @ self._worth
 
     def _expected(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The estimated number of all records for which a formula is true, and on its smaller side."""
+        """Return the estimated number of all records for which a formula is true, and on its smaller side."""
         true, whole = self._worths(counts).sum(axis=1), self._totals.sum()
         return np.column_stack([true, np.minimum(true, whole - true)])
 
@@ -153,7 +153,7 @@ class SplitObjective:
 
 
 def checked_values(fitness: Any, formulas: int) -> NDArray[np.float64]:
-    """The fitness; SettingsError if it is not one number for each formula."""
+    """Return the values of a criterion; SettingsError if they are not one number for each formula."""
     found = np.asarray(fitness)
     if found.shape != (formulas,) or found.dtype.kind not in "fiub":
         raise SettingsError(

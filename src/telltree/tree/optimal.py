@@ -7,9 +7,8 @@ import numpy as np
 from telltree.grammar import Derivation
 from telltree.grammar.derivation import Population
 from telltree.tree.backend import Backend
-from telltree.tree.branch_and_bound import best_tree
+from telltree.tree.branch_and_bound import Bools, PooledFormulas, best_tree, distinct_splits, in_turn, pool_of
 from telltree.tree.criterion import TreeCost, tree_cost
-from telltree.tree.look_ahead import Bools, Questions, in_turn, pool_of, pooled
 from telltree.tree.split_search import NodeTask, SplitResult, SplitSearch
 from telltree.tree.tree import Leaf, Optimum
 
@@ -17,35 +16,35 @@ Results = dict[int, SplitResult]
 """The results of nodes, by number."""
 
 
-def regrown(greedy: Results, split_search: SplitSearch, backend: Backend) -> tuple[Results, Optimum | None]:
-    """The results of all nodes of the best tree, and the proof that it is the best.
+def optimal_splits(greedy: Results, split_search: SplitSearch, backend: Backend) -> tuple[Results, Optimum | None]:
+    """Return the results of all nodes of the best tree, and the proof that it is the best.
 
-    `greedy` and None if nothing was found to choose from, or if Ctrl-C came.
+    If there was nothing to choose from, or Ctrl-C came, the greedy results and None.
     """
     settings = split_search.settings
     cost = tree_cost(settings.criterion, split_search.grammar, split_search.labels)
-    questions = _questions(greedy, split_search, backend)
-    if not questions.derivations:
+    formulas = _pool_formulas(greedy, split_search, backend)
+    if not formulas.derivations:
         return greedy, None
-    pool = pool_of(questions, split_search.labels, cost, settings.min_samples_leaf)
+    pool = pool_of(formulas, split_search.labels, cost, settings.min_samples_leaf)
     best = best_tree(pool, settings.max_depth, split_search.stop)
     if best is None:
         return greedy, None
     proof = Optimum(
         levels=settings.max_depth,
-        pool=len(questions.derivations),
-        leaves=len(best.questions) + 1,
+        pool=len(formulas.derivations),
+        leaves=len(best.splits) + 1,
         compared=best.compared,
         left_out=best.left_out,
         cost=best.cost,
         greedy=_cost(greedy, cost, split_search),
         told_in=cost.told_in,
     )
-    return _results(best.questions, questions, greedy, split_search, backend), proof
+    return _results(best.splits, formulas, greedy, split_search, backend), proof
 
 
-def _questions(greedy: Results, split_search: SplitSearch, backend: Backend) -> Questions:
-    """The formulas of the greedy tree, and then in turn the best that the searches of its nodes found."""
+def _pool_formulas(greedy: Results, split_search: SplitSearch, backend: Backend) -> PooledFormulas:
+    """Pool the formulas of the greedy tree, and then in turn the best formulas that its searches found."""
 
     def truth_of(derivations: Sequence[Derivation]) -> Bools:
         population = Population.of(derivations, split_search.grammar.has_random_constants)
@@ -56,19 +55,19 @@ def _questions(greedy: Results, split_search: SplitSearch, backend: Backend) -> 
     chosen = [result.split.derivation for result in nodes if result.split is not None]
     found = [[one.derivation for one in node.search.runners_up] for node in nodes if node.search is not None]
     candidates = list(dict.fromkeys([*chosen, *in_turn(found)]))
-    return pooled(candidates, truth_of, settings.pool, settings.min_samples_leaf)
+    return distinct_splits(candidates, truth_of, settings.pool, settings.min_samples_leaf)
 
 
 def _results(
-    best: Mapping[int, int], questions: Questions, greedy: Results, split_search: SplitSearch, backend: Backend
+    best: Mapping[int, int], formulas: PooledFormulas, greedy: Results, split_search: SplitSearch, backend: Backend
 ) -> Results:
-    """The results of the nodes if they split by these formulas of the pool; the greedy result where it is the same."""
+    """Return the results of the nodes split by these formulas of the pool; the greedy result where it is the same."""
     results, pending = Results(), [NodeTask(1, np.arange(len(split_search.panel)))]
     while pending:
         task = pending.pop()
         result = SplitResult(Leaf(split_search.labels[task.members].summary()))
         if task.number in best:
-            wanted = questions.derivations[best[task.number]]
+            wanted = formulas.derivations[best[task.number]]
             known = greedy.get(task.number, result)
             if _splits_by(known, wanted, task):
                 result = known
@@ -80,7 +79,7 @@ def _results(
 
 
 def _splits_by(result: SplitResult, wanted: Derivation, task: NodeTask) -> bool:
-    """True if a node splits the same records by this formula."""
+    """Return True if a node splits the same records by this formula."""
     split = result.split
     if split is None or split.derivation != wanted:
         return False
@@ -88,7 +87,7 @@ def _splits_by(result: SplitResult, wanted: Derivation, task: NodeTask) -> bool:
 
 
 def _cost(results: Results, cost: TreeCost, split_search: SplitSearch) -> float:
-    """The cost of a tree."""
+    """Return the cost of a tree."""
     total, pending = 0.0, [NodeTask(1, np.arange(len(split_search.panel)))]
     while pending:
         task = pending.pop()

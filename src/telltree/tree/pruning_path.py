@@ -2,7 +2,7 @@
 
 A branch is worth its formula if it saves more bits of labels than the formula costs. The price is the cost of a bit of
 a formula: the higher it is, the fewer branches are left. Each tree on the path is the best for some range of prices
-(weakest-link pruning by Breiman and others, with bits in place of errors and leaves).
+(cost–complexity pruning by Breiman and others, with bits in place of errors and leaves).
 """
 
 import math
@@ -30,13 +30,13 @@ class TreeScore(NamedTuple):
     """The accuracy of a tree on unseen records."""
 
     share: float
-    """Its accuracy, by weight if records had weights."""
+    """The accuracy, by weight if records had weights."""
     error: float
-    """The standard error of that."""
+    """Its standard error."""
     balanced: Measured | None = None
-    """Its accuracy in each class, averaged over the classes, which decides between sizes; None in old files."""
+    """The accuracy in each class, averaged over the classes, which decides between sizes; None in old files."""
     behind: Measured | None = None
-    """By how much that is below the best tree's, and the standard error of the difference."""
+    """The shortfall of balanced accuracy from the best tree's, and the standard error of the difference."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,12 @@ class Pruning:
     score: TreeScore | None = None
     """Its score in cross-validation, if there was any."""
     worth: float | None = None
-    """The bits of labels that its least worthy branch saves for each bit that it takes to say: the price at which it
-    would be cut. None for a single leaf."""
+    """The bits of labels that its least worthy branch saves for each bit of its formula: the price at which it would be
+    cut. None for a single leaf.
+    """
     own: Tree | None = None
-    """The model's own tree if this is the one that was taken: without questions of little worth whose answers predict
-    the same."""
+    """The model's own tree, if it was made of this one: without questions of little worth whose sides predict the same.
+    """
 
     @property
     def cut(self) -> int:
@@ -64,8 +65,8 @@ class Pruning:
     def remarks(self) -> list[str]:
         """A remark if questions were cut from the model's own tree after the tree was judged."""
         were = "was" if self.cut == 1 else "were"
-        said = f"judged before {counted(self.cut, 'question')} whose answers predict the same {were} cut"
-        return [said] if self.cut else []
+        remark = f"judged before {counted(self.cut, 'question')} whose answers predict the same {were} cut"
+        return [remark] if self.cut else []
 
     @property
     def leaves(self) -> int:
@@ -75,21 +76,21 @@ class Pruning:
     @cached_property
     def words(self) -> int:
         """The number of words in its questions, in plain English."""
-        return sum(len(self.tree.asks(node).split()) for node in self.tree.nodes)
+        return sum(len(self.tree.question(node).split()) for node in self.tree.nodes)
 
     def __str__(self) -> str:
-        told = f"{counted(self.leaves, 'category', 'categories')}, {counted(self.words, 'word')}"
-        return told if self.score is None else f"{told}, {Measured(*self.score[:2])}"
+        text = f"{counted(self.leaves, 'category', 'categories')}, {counted(self.words, 'word')}"
+        return text if self.score is None else f"{text}, {Measured(*self.score[:2])}"
 
 
 class PruningPath(tuple[Pruning, ...]):
-    """The trees of the front, the smallest first; printed, a table with one line each."""
+    """The trees of a pruning path, the smallest first; printed, a table with one line each."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, tree: Tree) -> "PruningPath":
-        """The trees that are left of this one as the price goes up."""
+        """Return the pruning path of this tree: what remains of it as the price goes up."""
         unit = tree.unit
         steps, price = [Pruning(tree, 0.0)], 0.0
         left = _left(tree.root, -math.inf, unit)
@@ -105,11 +106,11 @@ class PruningPath(tuple[Pruning, ...]):
         return cls([steps[0], *larger])
 
     def scored(self, scores: Sequence[TreeScore]) -> "PruningPath":
-        """The pruning path with the scores of its trees."""
+        """Return the path with the scores of its trees."""
         return PruningPath(replace(step, score=score) for step, score in zip(self, scores, strict=True))
 
     def taken(self, place: int, tree: Tree) -> "PruningPath":
-        """The pruning path with the place of the tree that was taken, and the model's own tree."""
+        """Return the path with the model's own tree, made of the tree at this place."""
         return PruningPath(replace(step, own=tree if step is self[place] else None) for step in self)
 
     @property
@@ -118,15 +119,14 @@ class PruningPath(tuple[Pruning, ...]):
         return self[-1].tree
 
     def place_at(self, leaves: int) -> int:
-        """The place of the largest tree with at most this many leaves."""
+        """Return the place of the largest tree with at most this many leaves."""
         return max(place for place, step in enumerate(self) if step.leaves <= leaves)
 
     def beside(self, tree: Tree) -> tuple["PruningPath", Pruning | None]:
-        """The front with a model's own tree in its place, by size, and that step; None if it does not belong to this
-        front.
+        """Return the path with the model's own tree in its place, and that step; None if it is not of this path.
 
-        A model may have cut questions whose answers predict the same. Such a tree stands for the smallest of the front
-        that predicts the same for all records, and does as well.
+        A model may have cut questions whose sides predict the same. Such a tree replaces the smallest tree of the path
+        that predicts the same for all records.
         """
         place = next((place for place, step in enumerate(self) if _answers_alike(tree.root, step.tree.root)), None)
         if place is None:
@@ -136,20 +136,21 @@ class PruningPath(tuple[Pruning, ...]):
         return PruningPath(sorted([*others, own], key=lambda step: step.leaves)), own
 
     def place_of(self, tree: Tree) -> int | None:
-        """The place of the tree that a model's own was made of: the smallest that asks all it asks, and predicts alike.
+        """Return the place of the tree that a model's own was made of.
 
-        With floors for the recall of classes, a model's leaves may predict other classes, and only questions count.
+        That is the smallest that contains it, and predicts alike. Minimum recalls may make a model's leaves predict
+        other classes; then only questions count.
         """
         alike = (place for place, step in enumerate(self) if _answers_alike(tree.root, step.tree.root))
-        asked = (place for place, step in enumerate(self) if _asks_all_of(step.tree.root, tree.root))
-        return next(asked if tree.floors else alike, None)
+        containing = (place for place, step in enumerate(self) if _asks_all_of(step.tree.root, tree.root))
+        return next(containing if tree.floors else alike, None)
 
     def place_at_price(self, price: float) -> int:
-        """The place of the tree that remains when a bit of a formula has this price."""
+        """Return the place of the tree that remains when a bit of a formula has this price."""
         return next(place for place, step in enumerate(self) if step.price <= price)
 
     def at_price(self, price: float) -> Tree:
-        """The tree that remains when a bit of a formula has this price."""
+        """Return the tree that remains when a bit of a formula has this price."""
         return self[self.place_at_price(price)].tree
 
     @property
@@ -167,7 +168,7 @@ class PruningPath(tuple[Pruning, ...]):
         return "; ".join(filter(None, (own, _LEGENDS[self.scored_by])))
 
     def table(self) -> str:
-        """A line for each tree below a heading; the model's own has a mark."""
+        """Return a line for each tree below a heading; the model's own has a mark."""
         rows = list(map(_row, self))
         rows.sort(key=lambda row: int(row["categories"].replace(",", "")))  # the model's own may have fewer than it had
         lines = [list(rows[0]), *(list(row.values()) for row in rows)]
@@ -187,7 +188,7 @@ _LEGENDS = {
 
 
 def _row(step: Pruning) -> dict[str, str]:
-    """The cells of a line of the table, by heading."""
+    """Return the cells of a line of the table, by heading."""
     shown = step if step.own is None else replace(step, tree=step.own)
     row = {"": "" if step.own is None else ">", "categories": f"{shown.leaves:,}", "words": f"{shown.words:,}"}
     if step.score is None:
@@ -200,10 +201,9 @@ def _row(step: Pruning) -> dict[str, str]:
 
 
 def equals_merged(tree: Tree, price: float) -> Tree:
-    """The tree with two leaves of one question merged if they predict the same, unless the question is worth this
-    price.
+    """Return the tree without questions whose two leaves predict the same, unless they are worth this price.
 
-    What is predicted is told alike by both; a question that tells only how likely it is must tell more of that.
+    Such a question changes only how likely the prediction is, so it must save more bits than others.
     """
     unit = tree.unit
 
@@ -219,13 +219,13 @@ def equals_merged(tree: Tree, price: float) -> Tree:
 
 
 def between(steps: PruningPath) -> list[float]:
-    """A price inside the range of each step, in order: the geometric mean of its ends, as prices are ratios."""
+    """Return a price inside the range of each step, in order: the geometric mean of its ends, as prices are ratios."""
     prices = [math.sqrt(lower.price * upper.price) for upper, lower in pairwise(steps)]
     return [math.inf, *prices]
 
 
 def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
-    """True if `cut` remains of `whole` when branches whose leaves all predict the same are cut."""
+    """Return True if `cut` remains of `whole` when branches whose leaves all predict the same are cut."""
     if isinstance(whole, Leaf):
         return isinstance(cut, Leaf) and cut.summary.predicted == whole.summary.predicted
     if isinstance(cut, Leaf):
@@ -235,7 +235,7 @@ def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
 
 
 def _asks_all_of(whole: Node | Leaf, cut: Node | Leaf) -> bool:
-    """True if `cut` remains of `whole` when some of its branches are cut."""
+    """Return True if `cut` remains of `whole` when some of its branches are cut."""
     if isinstance(cut, Leaf) or isinstance(whole, Leaf):
         return isinstance(cut, Leaf)
     same = cut.formula.expression == whole.formula.expression
@@ -247,16 +247,16 @@ class _Left(NamedTuple):
 
     branch: Node | Leaf
     labels: float
-    """The bits of the labels of all leaves below."""
+    """The bits of the labels in all leaves below."""
     naming: float
-    """Those of all formulas below."""
+    """The bits of all formulas below."""
     weakest: float
-    """The lowest price at which one of its branches is worth nothing: the bits of labels saved per bit of its
-    formulas."""
+    """The lowest price at which one of its branches is worth nothing: the bits of labels saved per bit of its formulas.
+    """
 
 
 def _left(node: Node | Leaf, price: float, unit: float) -> _Left:
-    """The tree without branches that are worth no more than this price, pruned from the leaves upwards."""
+    """Return the tree without branches that are worth no more than this price, pruned from the leaves upwards."""
     labels = node.summary.bits(unit)
     if isinstance(node, Leaf):
         return _Left(node, labels, 0.0, math.inf)

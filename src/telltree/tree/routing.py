@@ -1,8 +1,8 @@
 """Routing of unknown answers: such a record goes where more records of the node went.
 
-`RoutedFormulas` and `RoutedPopulations` stand before the evaluators of a node and answer for formulas as they will be
-asked, so that whoever searches, chooses, trims and centres formulas knows nothing of unknown answers. What mentions no
-column that misses values goes straight to the engine; the rest is evaluated twice, as it surely and as it possibly is.
+`RoutedFormulas` and `RoutedPopulations` wrap the evaluators of a node and resolve unknown answers, so the code that
+searches, chooses, shortens and moves thresholds knows nothing of them. Formulas without columns that miss values are
+passed on to the engine; others are evaluated twice, for where they surely and where they possibly hold.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -30,24 +30,24 @@ _AT_A_TIME = 1 << 24  # answers, a byte each, that are in memory together
 class RoutedTruth(NamedTuple):
     """A formula with unknown answers resolved for the records of a node."""
 
-    asked: Expression
+    resolved: Expression
     """The formula with unknown answers replaced by `unknown_is_true`."""
     unknown_is_true: bool
     """The more frequent known answer, by weight; false if both are equally frequent."""
     truth: NDArray[np.bool_]
     unknown: int
-    """Records whose answer is unknown."""
+    """The number of records with an unknown answer."""
 
 
 class RoutedFormulas:
-    """An evaluator of formulas as they are asked of the records of a node, which have these labels."""
+    """An evaluator that resolves unknown answers of formulas for the records of a node, given their labels."""
 
     def __init__(self, formulas: OfFormulas, labels: Labels) -> None:
         self._formulas, self._records = formulas, len(labels)
         self._weights = np.ones(len(labels)) if labels.weights is None else labels.weights.astype(np.float64)
 
     def routed(self, formulas: Sequence[Expression]) -> list[RoutedTruth]:
-        """The routing of the records by each formula."""
+        """Return the routing of the records by each formula."""
         pairs = [bounds(e) for e in formulas]
         truth = self._formulas.truth([bound for pair in pairs for bound in pair])
         sure, possible = truth[::2], truth[1::2]
@@ -58,53 +58,45 @@ class RoutedFormulas:
         return [RoutedTruth(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
 
     def _asked(self, formulas: Sequence[Expression]) -> list[Expression]:
-        return [one.asked for one in self.routed(formulas)]
+        return [one.resolved for one in self.routed(formulas)]
 
     @property
     def schema(self) -> Schema:
-        """The schema of the records."""
         return self._formulas.schema
 
     @property
     def records(self) -> int:
-        """The number of records."""
         return self._records
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
-        """Groups of records to count."""
         return self._formulas.masks(groups)
 
     def evaluate(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Tally:
-        """Count the records of each mask on the true side; sizes are those of the formulas, not of what is asked."""
+        """Count the records of each mask on the true side; sizes are those of the given formulas."""
         some = [formulas[k] for k in wanted]
         tally = self._formulas.evaluate(self._asked(some), np.arange(len(some)), masks)
         return tally._replace(size=np.array([e.terminals for e in some], np.int64))
 
     def findings(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        """The counts, in the form of a shard."""
         return self._formulas.findings(self._asked(formulas), wanted, masks)
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
-        """On which side each record is."""
         return np.array([one.truth for one in self.routed(formulas)])
 
     def robustness(
         self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
-        """The robustness of each."""
         return self._formulas.robustness(self._asked(formulas), cutoff, of_a_shard)
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
-        """The values of a signal."""
         return self._formulas.distinct(signal)
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
-        """The values of an atom's signal that decide."""
         return self._formulas.turning_points(self._asked(formulas), atom)
 
 
 class _Groups(NamedTuple):
-    """Groups of records to count, as the engine wants them, and one after the other."""
+    """Groups of records to count, as masks of the engine and as rows of 0 and 1."""
 
     masks: Masks
     rows: NDArray[np.int64]
@@ -121,11 +113,9 @@ class RoutedPopulations:
 
     @property
     def schema(self) -> Schema:
-        """The schema of the records."""
         return self._engine.schema
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> _Groups:
-        """Groups of records to count."""
         rows = np.array(groups, np.int64).reshape(len(groups), self._formulas.records)
         return _Groups(self._engine.masks(groups), rows)
 
@@ -133,9 +123,9 @@ class RoutedPopulations:
         """Count the records of each group on the true side."""
         used = np.arange(formulas.rules.shape[1]) < formulas.lengths[wanted, None]
         may_be_missing = (self._may_be_missing[formulas.rules[wanted]] & used).any(axis=1)
-        tally = self._engine.evaluate(formulas, wanted, masks.masks)  # which for the doubtful is replaced
+        tally = self._engine.evaluate(formulas, wanted, masks.masks)  # replaced below where answers may be unknown
         for rows in self._parts(np.flatnonzero(may_be_missing)):
-            derivations = [formulas.derivation(int(i), self._grammar) for i in wanted[rows]]
+            derivations = [self._grammar.derivation(formulas, int(i)) for i in wanted[rows]]
             truth = self._formulas.truth([derivation.expression for derivation in derivations])
             true = np.count_nonzero(truth, axis=1)
             tally.counts[rows] = truth @ masks.rows.T
@@ -144,48 +134,43 @@ class RoutedPopulations:
         return tally
 
     def _parts(self, rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Some formulas at a time."""
+        """Yield some rows at a time."""
         step = max(1, _AT_A_TIME // max(1, self._formulas.records))
         return (rows[start : start + step] for start in range(0, len(rows), step))
 
     def findings(self, formulas: Population, wanted: NDArray[np.int64], masks: _Groups) -> Findings:
-        """The counts, in the form of a shard."""
         return Findings(self.evaluate(formulas, wanted, masks), None, self._formulas.records)
 
     def truth(self, formulas: Population) -> NDArray[np.bool_]:
-        """On which side each record is."""
         return self._formulas.truth(self._expressions(formulas))
 
     def robustness(
         self, formulas: Population, cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
-        """The robustness of each."""
         return self._formulas.robustness(self._expressions(formulas), cutoff, of_a_shard)
 
     def _expressions(self, population: Population) -> list[Expression]:
-        return [population.derivation(i, self._grammar).expression for i in range(len(population.lengths))]
+        return [self._grammar.derivation(population, i).expression for i in range(len(population.lengths))]
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
-        """The values of a signal."""
         return self._engine.distinct(signal)
 
     def marks(self, conditions: Population) -> None:
-        """Conditions that hold at the same steps cannot stand for each other if one of them is unknown at some."""
+        """Return None: where conditions may be unknown, those that hold at the same steps are not exchangeable."""
 
     def reach(self, conditions: Population, masks: _Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The records of each group in which each holds at some step, and at all, as the engine counts them."""
         return self._engine.reach(conditions, masks.masks)
 
 
 class RoutedObjective:
-    """An objective for a search which knows no bounds: those that there are take unknown for false."""
+    """An objective without bounds for a search: the bounds of the other one take unknown for false."""
 
     def __init__(self, objective: SplitObjective) -> None:
         self._objective = objective
 
     @property
     def shorter_is_fitter(self) -> bool:
-        """Whether of two formulas that split alike the longer is never the fitter one."""
+        """True if the longer of two formulas that split alike is never the fitter one."""
         return self._objective.shorter_is_fitter
 
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
@@ -193,12 +178,12 @@ class RoutedObjective:
 
 
 def _may_be_unknown(template: Expression, may_be_missing: Collection[str]) -> bool:
-    """True if a formula with this part may be unknown: a user's function may return missing values of its own."""
+    """Return True if a formula with this part may be unknown; functions may return missing values of their own."""
     functions = any(isinstance(e.head, UserFunction) for e in template.walk())
     return functions or any(name in may_be_missing for name in template.attributes())
 
 
 def _hash(answers: NDArray[np.bool_]) -> int:
-    """A hash that is the same for all formulas that make the same split, whichever side they call true."""
+    """Return a hash that is the same for all formulas that make the same split, whichever side they call true."""
     side = np.packbits(answers ^ answers[0]).tobytes()
     return int.from_bytes(blake2b(side, digest_size=8).digest(), "little")

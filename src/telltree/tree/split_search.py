@@ -19,24 +19,23 @@ from telltree.grammar.derivation import Population
 from telltree.logic import Expression
 from telltree.logic.operators import AND, IMPLIES, NOT, OR
 from telltree.panel import Panel
-from telltree.panel.usable import may_be_missing, unchanging
+from telltree.panel.column_checks import may_be_missing, unchanging
 from telltree.search import Progress, Search, SearchResult
 from telltree.search.archive import Candidate
 from telltree.search.search import Objective, Remember
 from telltree.search.state import State
 from telltree.tree.backend import Backend
 from telltree.tree.criterion import LARGEST, Criterion, criterion_at, gain_of, prepared
-from telltree.tree.growth import Greedy, LookAhead, TreeSettings
 from telltree.tree.objective import SplitObjective, total_impurity
 from telltree.tree.routing import RoutedFormulas, RoutedObjective, RoutedPopulations
+from telltree.tree.settings import Greedy, LookAhead, TreeSettings
 from telltree.tree.target import Labels
 from telltree.tree.thresholds import Splits, best_thresholds, midpoint_thresholds
 from telltree.tree.tree import Leaf, Node, RunnerUp, Unknown
 
 # ---- The search for the split of a node.
 #
-# The result depends only on the number of the node and its records, not on when, where or after which other nodes it is
-# searched.
+# The result depends only on the number of the node and its records, not on the time, the place or the order of nodes.
 
 
 class NodeProgress(NamedTuple):
@@ -63,21 +62,21 @@ class NodeTask(NamedTuple):
         return self.number.bit_length() - 1
 
     def children(self, result: "SplitResult") -> "list[NodeTask]":
-        """The nodes below, the true side first; none for a leaf."""
+        """Return the nodes below, the true side first; none for a leaf."""
         if result.split is None:
             return []
         return [NodeTask(2 * self.number, result.split.true), NodeTask(2 * self.number + 1, result.split.false)]
 
 
 class ShownFormula(NamedTuple):
-    """The formula of a split as it is shown, or its negation, where answers may be unknown."""
+    """The formula of a split, or its negation, as it is shown where answers may be unknown."""
 
     formula: Formula
     negated: bool
     unknown: int
     """The number of records with an unknown answer."""
     unknown_is_true: bool
-    """True if they go to the true side of the shown formula."""
+    """True if these records go to the true side of the shown formula."""
 
 
 class Split(NamedTuple):
@@ -92,11 +91,11 @@ class Split(NamedTuple):
     gain: float
     robustness: float
     shown: ShownFormula | None = None
-    """How it is shown, if answers may be unknown."""
+    """The shown formula, if answers may be unknown."""
 
 
 class SplitResult(NamedTuple):
-    """The result at a node: the leaf that it is without a split, what the search found, and the split if worth it."""
+    """The result at a node: the leaf it is without a split, the search, and the split if it is worth its formula."""
 
     leaf: Leaf
     search: SearchResult | None = None
@@ -117,7 +116,7 @@ class _NodeContext(NamedTuple):
     """The objective for the search, which may use all of its bounds."""
     criterion: Criterion
     is_late: Callable[[], bool]
-    """True once the rest of the work at the node must be cut short."""
+    """Returns True once the rest of the work at the node must be cut short."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ class SplitSearch:
     settings: TreeSettings
     callback: Callable[[NodeProgress], None] | None = None
     stop: Callable[[], bool] = bool
-    """True once Ctrl-C was pressed."""
+    """Returns True once Ctrl-C was pressed."""
 
     @cached_property
     def missing(self) -> frozenset[str]:
@@ -164,7 +163,7 @@ class SplitSearch:
     def find(
         self, task: NodeTask, backend: Backend, state: State | None = None, remember: Remember | None = None
     ) -> SplitResult:
-        """Search a node; `state` and `remember` are passed to its search."""
+        """Return the result at a node; `state` and `remember` are passed to its search."""
         settings, members, labels = self.settings, task.members, self.labels[task.members]
         leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, settings.min_samples_leaf)
         if self.stop() or labels.is_pure or task.depth >= settings.max_depth or too_few:
@@ -182,7 +181,7 @@ class SplitSearch:
             remember=remember,
         )
         if here.search_objective is not here.objective:
-            found = replace(found, proof=None)  # it would hold only if nothing were unknown
+            found = replace(found, proof=None)  # it would hold only without unknown answers
         if found.best is None:
             return SplitResult(leaf, found)
         ties = TieBreaker(here.criterion, settings.max_depth - task.depth - 1, here.is_late)
@@ -197,14 +196,14 @@ class SplitSearch:
         return SplitResult(leaf, found, self._simplified(split, task, backend, here))
 
     def split(self, derivation: Derivation, task: NodeTask, backend: Backend) -> Split:
-        """The split of a node by this formula, whatever it is worth."""
+        """Return the split of a node by this formula, whatever it is worth."""
         here = self._context(task, backend)
         alone = Population.of([derivation], self.grammar.has_random_constants)
         split = self._split(derivation, float(here.evaluator.robustness(alone)[0]), task, here)
         return self._simplified(split, task, backend, here)
 
     def node(self, result: SplitResult, true: Node | Leaf, false: Node | Leaf) -> Node:
-        """The node of a split, with these subtrees.
+        """Return the node of a split, with these subtrees.
 
         It shows the formula or its negation, whichever reads better, in normal form, unless the formula stays as it
         was derived. This is decided after the subtrees are learned, so it does not affect what a seed finds.
@@ -224,8 +223,8 @@ class SplitSearch:
         if split.shown is not None:
             shown, negated, unknown, unknown_is_true = split.shown
             sides = (false, true) if negated else (true, false)
-            asked = Formula(settled(shown.expression, unknown_is_true))
-            node = replace(node, formula=asked, true=sides[0], false=sides[1])
+            resolved = Formula(settled(shown.expression, unknown_is_true))
+            node = replace(node, formula=resolved, true=sides[0], false=sides[1])
             return replace(
                 node, unknown=Unknown(shown, unknown_is_true, unknown), found=None if shown == found else found
             )
@@ -252,10 +251,9 @@ class SplitSearch:
         return _NodeContext(evaluator, objective, search_objective, criterion, is_late)
 
     def _deadline(self) -> Callable[[], bool]:
-        """A function that is true once the rest of the work at the node that begins now must be cut short.
+        """Return a function that is true once the rest of the work at the node that begins now must be cut short.
 
-        That is after Ctrl-C, or when time is up: a node may take a second, or a twenty-fifth, longer than its search
-        was given.
+        That is after Ctrl-C, or when time is up: a node may take a second, or a twenty-fifth, longer than its search.
         """
         given, begun = self.settings.search.seconds, time.monotonic()
         end = math.inf if given is None else begun + given + max(1.0, 0.04 * given)
@@ -270,9 +268,9 @@ class SplitSearch:
     def _look_ahead(
         self, best: Derivation, found: SearchResult, pool: int, task: NodeTask, here: _NodeContext
     ) -> Derivation | None:
-        """The formula of the split that is best together with those below it."""
+        """Return the formula of the split that is best together with those below it."""
+        from telltree.tree.branch_and_bound import best_ahead  # few trees are grown so
         from telltree.tree.criterion import tree_cost
-        from telltree.tree.look_ahead import best_ahead  # few trees are grown so
 
         labels = self.labels[task.members]
         cost = tree_cost(self.settings.criterion, self.grammar, self.labels, labels)
@@ -280,7 +278,7 @@ class SplitSearch:
         return best_ahead(best, found, pool, here.evaluator, labels, cost=cost, least=least)
 
     def _split(self, found: Derivation, robustness: float, task: NodeTask, here: _NodeContext) -> Split:
-        """The split by a formula as the search found it."""
+        """Return the split by a formula as the search found it."""
         alone = Population.of([found], self.grammar.has_random_constants)
         truth, fitness = here.evaluator.truth(alone)[0], float(here.objective(alone, np.arange(1)).fitness[0])
         gain = gain_of(here.criterion, self.labels[task.members].totals(), len(found), fitness)
@@ -297,10 +295,10 @@ class SplitSearch:
         return not greedy.prevent_same_label or true != false
 
     def _simplified(self, split: Split, task: NodeTask, backend: Backend, here: _NodeContext) -> Split:
-        """The split with its final formula.
+        """Return the split with its final formula.
 
-        Parts that decide nothing for these records are dropped, and constants move to the best gap, or to the middle
-        of theirs, as the settings say.
+        Parts that decide nothing for these records are dropped, and constants move to the best gap, or to the middle of
+        theirs, as the settings say.
         """
         settings = self.settings
         if not settings.growth.simplify and not settings.three_valued:
@@ -321,7 +319,8 @@ class SplitSearch:
     def _with_best_thresholds(
         self, split: Split, formula: Expression, task: NodeTask, formulas: OfFormulas, here: _NodeContext
     ) -> tuple[Split, Expression]:
-        """The split and its formula with the fittest constants; unchanged if it would not be worth making then."""
+        """Return the split with its fittest constants, and the formula; unchanged if it would not be worth its
+        formula."""
         labels = self.labels[task.members]
         splits = Splits(labels, here.criterion, len(split.derivation), self.settings.min_samples_leaf)
         moved = best_thresholds(formula, formulas, self.settings.movable, splits, here.is_late)
@@ -334,7 +333,7 @@ class SplitSearch:
         return (better, moved) if self._is_worth(here.criterion, better) else (split, formula)
 
     def _shown(self, final: Expression, formulas: RoutedFormulas) -> ShownFormula:
-        """The formula or its negation, whichever reads better, in normal form.
+        """Return the formula or its negation, whichever reads better, in normal form.
 
         It stays as it is if showing it otherwise would send some records elsewhere: with equally many records on both
         sides, the side of unknown answers depends on which side is called true.
@@ -348,12 +347,12 @@ class SplitSearch:
 
 
 def _has_own_english(e: Expression) -> bool:
-    """True if the grammar words some part of the expression itself: its English may mention every part."""
+    """Return True if the grammar words some part of the expression itself: its English may mention every part."""
     return any(part.english is not None for part in e.walk())
 
 
 def _with_chosen(best: Derivation, others: tuple[Candidate, ...], objective: SplitObjective) -> tuple[Candidate, ...]:
-    """The runners-up, in which the chosen formula replaces the one that splits the records as it does."""
+    """Return the runners-up with the chosen formula in place of the one that splits the records as it does."""
     all_of_them = Population.of([best, *(one.derivation for one in others)], best.grammar.has_random_constants)
     fitness, answer, _ = objective(all_of_them, np.arange(1 + len(others)))
     chosen = Candidate(best, float(fitness[0]))
@@ -365,17 +364,17 @@ def _runners_up(candidates: Iterable[Candidate]) -> tuple[RunnerUp, ...]:
 
 
 def _seed(seed: int, number: int) -> int:
-    """A seed for a node that depends only on the tree's seed and the node's number."""
+    """Return the seed of a node, which depends only on the tree's seed and the node's number."""
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
 
 
 # ---- The choice among formulas that a search found equally good.
 
-_SHORT = 0.05  # seconds; after a shorter part, four times as many are done before the next look at the clock
+_SHORT = 0.05  # seconds; after a shorter batch, the next one is four times as large
 
 
 class TieBreaker(NamedTuple):
-    """Decides between formulas that tie: by a criterion, the number of levels below the node, and a deadline."""
+    """The choice between formulas that tie: by a criterion, the number of levels below the node, and a deadline."""
 
     criterion: Criterion
     levels: int
@@ -384,7 +383,7 @@ class TieBreaker(NamedTuple):
     def choose(
         self, found: SearchResult, evaluator: OfPopulations, grammar: Grammar, labels: Labels
     ) -> tuple[Derivation, float]:
-        """The chosen formula and its robustness.
+        """Return the chosen formula and its robustness.
 
         Preferred are, in this order, formulas that leave the levels below enough room to tell the kinds of records
         apart, the shortest if the criterion says so, the most robust, the smallest, and the first by text. A criterion
@@ -401,11 +400,11 @@ class TieBreaker(NamedTuple):
             ties, _ = self._rivals(shorter, evaluator, labels)
         robustness = self._robustness(evaluator, ties)
         most_robust = np.flatnonzero(robustness == robustness.max())
-        derivations = [ties.derivation(int(i), grammar) for i in most_robust]
+        derivations = [grammar.derivation(ties, int(i)) for i in most_robust]
         return min(derivations, key=lambda d: (len(d), str(d))), float(robustness.max())
 
     def _rivals(self, tied: Population, evaluator: OfPopulations, labels: Labels) -> tuple[Population, int]:
-        """The formulas between which robustness decides, and the size of the smallest."""
+        """Return the formulas between which robustness decides, and the size of the smallest."""
         kinds = labels.kinds()
         tally = evaluator.evaluate(tied, np.arange(len(tied.lengths)), evaluator.masks(kinds))
         rivals = _with_room(tally.counts, np.array([np.count_nonzero(kind) for kind in kinds], np.int64), self.levels)
@@ -415,7 +414,7 @@ class TieBreaker(NamedTuple):
         return tied.take(rivals), least
 
     def _shorter(self, found: SearchResult, labels: Labels, size: int) -> Population | None:
-        """The formulas of the smallest size that are nearly as good as the best, if the criterion has a leniency.
+        """Return the formulas of the smallest size that are nearly as good as the best, given a leniency.
 
         None if they are not smaller than `size`. Formulas below the criterion's `brief` size are not considered.
         """
@@ -432,7 +431,7 @@ class TieBreaker(NamedTuple):
         return None
 
     def _robustness(self, evaluator: OfPopulations, ties: Population) -> NDArray[np.float64]:
-        """The robustness of formulas, exact for the most robust only; −1 for those that the deadline left out."""
+        """Return the robustness of formulas, exact for the most robust only; −1 for those after the deadline."""
         found, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
         while done < len(found) and not (done and self.is_late()):
             part, began = np.arange(done, min(done + at_a_time, len(found))), time.monotonic()
@@ -443,7 +442,7 @@ class TieBreaker(NamedTuple):
 
 
 def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-    """The splits of which neither side has more kinds than the levels below can tell apart, one kind a level.
+    """Return the splits whose sides have no more kinds than the levels below can tell apart, one kind per level.
 
     If there is none, those for which halving the kinds at each level would do; else all. Gini impurity does not see
     this: of eight classes, splitting off one is as good as splitting four from four.
@@ -457,12 +456,12 @@ def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -
 
 # ---- Simplification: parts of a chosen formula that decide nothing for the records at hand are dropped.
 #
-# A search keeps what does no harm, such as `F(a ∧ b)` where b holds whenever a does. A reader must take in b, and
-# believes that it matters.
+# A search keeps harmless parts, such as b in `F(a ∧ b)` where b holds whenever a does. A reader believes that b
+# matters.
 
 
 def without_idle_parts(formula: Expression, formulas: OfFormulas, is_late: Callable[[], bool] = bool) -> Expression:
-    """The formula without parts whose removal changes no answer for the records of the evaluator.
+    """Return the formula without parts whose removal changes no answer for the records of the evaluator.
 
     Of several parts that could be dropped, the longest goes first. A formula with English of its own from a grammar is
     not changed. When it is late, the rest stays.
@@ -479,7 +478,7 @@ def without_idle_parts(formula: Expression, formulas: OfFormulas, is_late: Calla
 
 
 def _shorter(e: Expression) -> Iterator[Expression]:
-    """The expression with one connective replaced by one of its sides, for each connective and side."""
+    """Yield the expression with one connective replaced by one of its sides, for each connective and side."""
     if e.head is AND or e.head is OR:
         yield from e.args
     elif e.head is IMPLIES:

@@ -1,4 +1,4 @@
-"""Targets: what a tree learns to tell, and what whoever grows, writes or shows one asks of it."""
+"""Targets: the quantity that a tree learns to predict, behind the protocols that growing, writing and showing use."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,28 +9,26 @@ from numpy.typing import NDArray
 
 from telltree.panel import Panel
 
-# ---- How long a message is from which somebody who has the records could read off their classes.
-
 
 def label_bits(weights: Any, unit: float) -> float:
-    """The bits in which the classes of so much weight are told one record after another.
+    """Return the bits that encode the classes, given their weights, one record after another.
 
-    Each record is foretold by the classes before it, as if each of k classes had been met 1/k times to begin with.
+    Each record is predicted from the classes before it, as if each of k classes had occurred 1/k times to begin with.
     """
-    share, whole, told = 1.0 / len(weights), 0.0, 0.0
+    share, whole, coded = 1.0 / len(weights), 0.0, 0.0
     for k in range(len(weights)):
         if weights[k] > 0:
             known = weights[k] * unit
             whole += known
-            told += math.lgamma(known + share) - math.lgamma(share)
-    return (math.lgamma(whole + 1.0) - told) / math.log(2.0)
+            coded += math.lgamma(known + share) - math.lgamma(share)
+    return (math.lgamma(whole + 1.0) - coded) / math.log(2.0)
 
 
-# ---- Targets: what a tree learns to tell, and what whoever grows, writes or shows one asks of it.
+# ---- The protocols.
 #
-# A `Target` is what all records of a tree have in common: the classes there are, the unit of a number. `Labels` are
-# what some records are worth to it, and searches count them. A `Summary` is what a leaf keeps of the labels of its
-# records, and all that it says of them. Nobody else knows what a target is: classes are one, in `classes.py`.
+# A `Target` is common to all records of a tree: the classes, or the unit of a number. `Labels` belong to some records;
+# searches count them. A `Summary` is what a leaf keeps of the labels of its records. No other code knows what a target
+# is. Classes are a target, in `class_target.py`.
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -45,39 +43,39 @@ class Bar(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell of a table of rules: the name of its column, and what it says."""
+    """A cell of a table of rules: the name of its column, and its text."""
 
     name: str
     text: str
     number: bool = True
-    """Whether the column is one of numbers, which stand at the right."""
+    """True if the column is one of numbers, which are right-aligned."""
     optional: bool = False
-    """Whether a text leaves the column out if it says nothing in any row."""
+    """True if the column is left out when no row has a text."""
 
 
 class Measure(NamedTuple):
     """The certainty of a category, for a page."""
 
     size: float | None
-    """By which categories are sorted."""
+    """The sort key of categories."""
     value: str
-    """The same in words."""
+    """The size in words."""
     within: str
-    """From where to where it may be."""
+    """The confidence interval, in words."""
     bar: Bar | None
     beside: str
-    """How it compares with all records, in words."""
+    """The comparison with all records, in words."""
     times: str
-    """The same as a number."""
+    """The comparison as a number."""
     brief: str | None
     """The value in the box of a leaf."""
     remark: str | None = None
-    """What must be known beside it."""
+    """A necessary remark."""
     brief_remark: str | None = None
 
 
 class Tile(NamedTuple):
-    """A score in large type: its name, what it is, and a note below."""
+    """A score in large type: its name, its value, and a note below."""
 
     name: str
     value: str
@@ -88,27 +86,26 @@ class Words(NamedTuple):
     """The names of the parts of a target on pages, in tables and in exported programs."""
 
     label: str
-    """What is predicted of a record, in one word: "label"."""
+    """The label of a record, in one word: "label"."""
     predicted: str
-    """What a column of a table is called that has it: "class"."""
+    """The name of a column of predictions: "class"."""
     part: str
-    """One of what figures draw in colours: "class"."""
+    """One of the things that figures draw in colours: "class"."""
     parts: str
     measure: str
-    """What is told of how sure a category is: "Labelled so"."""
+    """The certainty of a category: "Labelled so"."""
     within: str
-    """From where to where that may be: "95 % interval"."""
+    """The range of that: "95 % interval"."""
     times: str
-    """How that compares with all records: "Times the share in all"."""
+    """The comparison with all records: "Times the share in all"."""
     remark: str
-    """What a remark on it is about: "Weights"."""
+    """The subject of a remark: "Weights"."""
     most: str
     least: str
-    """How categories are sorted by it: "Largest share"."""
     otherwise: str
-    """What exceptions are: "labelled otherwise"."""
+    """A category's exceptions: "labelled otherwise"."""
     exception: str
-    """Which members they are: "Whose label is another class"."""
+    """The same of one member: "Whose label is another class"."""
 
 
 class TargetScores(Protocol):
@@ -120,22 +117,22 @@ class TargetScores(Protocol):
 
     @property
     def rows(self) -> Mapping[str, str]:
-        """All scores by name, as a table tells them."""
+        """All scores by name, as a table shows them."""
 
     @property
     def classes(self) -> Sequence[Any]:
         """The scores of each class; none if the target has no classes."""
 
     def tile(self, *, main: bool, weighted: bool) -> Tile:
-        """The score to show first; `main` if no other stands before it, `weighted` if records had weights."""
+        """Return the score to show first; `main` if no other stands before it, `weighted` if records had weights."""
 
 
-class Sureness(Protocol):
-    """The certainty of a leaf's prediction, by some of its records beside all: those of training, or new ones."""
+class Certainty(Protocol):
+    """The certainty of a leaf's prediction, for some records of the leaf, beside all records."""
 
     @property
     def text(self) -> str:
-        """In words, for reading: `34 % of 234 records (28 to 40 %), 2.3 times the share in all`."""
+        """The certainty in words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all`."""
 
     @property
     def mixed(self) -> str:
@@ -146,16 +143,16 @@ class Sureness(Protocol):
         """A necessary remark on the prediction: `storm by weight: 75 %`; "" if there is none."""
 
     def values(self) -> dict[str, Any]:
-        """All figures by the names that they have as attributes."""
+        """Return all figures by the names of their attributes."""
 
     def exported(self) -> dict[str, Any]:
-        """All figures by the names that they have in tables, for JSON; those that are lists have no place in CSV."""
+        """Return all figures by the names that they have in tables, for JSON; lists have no place in CSV."""
 
     def cells(self) -> list[Cell]:
-        """A row of a table."""
+        """Return a row of a table."""
 
     def measure(self) -> Measure:
-        """For a page."""
+        """Return the certainty as a page shows it."""
 
 
 class Summary(Protocol):
@@ -163,7 +160,7 @@ class Summary(Protocol):
 
     @property
     def target(self) -> "Target":
-        """The target."""
+        """The target of the tree."""
 
     @property
     def support(self) -> int:
@@ -171,7 +168,7 @@ class Summary(Protocol):
 
     @property
     def weight(self) -> float:
-        """Their weight, up to a factor common to all leaves."""
+        """The weight of the records, up to a factor common to all leaves."""
 
     @property
     def predicted(self) -> Any:
@@ -206,25 +203,25 @@ class Summary(Protocol):
         """The remark for a place below the prediction: `by weight: 75 %`."""
 
     def __add__(self, other: Any) -> Self:
-        """The summary of the records of both."""
+        """Return the summary of the records of both."""
 
     def bits(self, unit: float) -> float:
-        """The code length of their labels without a split; a weight of 1 counts as `unit` records."""
+        """Return the code length of the labels without a split; a weight of 1 counts as `unit` records."""
 
     def is_weighted(self, unit: float) -> bool:
-        """True if some of the records counted more than others."""
+        """Return True if some of the records counted more than others."""
 
     def answers(self, *, every: bool) -> dict[str, Any]:
-        """The columns of a table of predictions for each record here; all of them with `every`."""
+        """Return the columns of a table of predictions for each record here; all of them with `every`."""
 
-    def sureness(self, here: Any, whole: Any, *, weighted: bool) -> Sureness:
-        """The certainty of the prediction for records with the summary `here` (None: not known) among the `whole`.
+    def certainty(self, here: Any, whole: Any, *, weighted: bool) -> Certainty:
+        """Return the certainty of the prediction for the records `here` (None: not known) among the `whole`.
 
-        `weighted` tells whether records of training had weights.
+        `weighted`: True if training records had weights.
         """
 
     def entry(self) -> dict[str, Any]:
-        """Its entry in a model file, under keys of a leaf: `summary`, a dict of plain values."""
+        """Return the entry in a model file, under keys of a leaf: `summary`, a dict of plain values."""
 
 
 class Labels(Protocol):
@@ -235,13 +232,13 @@ class Labels(Protocol):
         """Their target; it may know more parts than a tree's, if records are new to the tree."""
 
     def __len__(self) -> int:
-        """The number of records."""
+        """Return the number of records."""
 
     def __getitem__(self, members: Any) -> Self:
-        """The labels of some records."""
+        """Return the labels of some records."""
 
     def groups(self) -> tuple[list[Bools], Ints | None]:
-        """Groups of records to count, and how what a fitness gets is made of the counts: groups × columns.
+        """Return groups of records to count, and the matrix from counts to a criterion's columns: groups × columns.
 
         None if each group is a column.
         """
@@ -251,48 +248,48 @@ class Labels(Protocol):
         """The weight of each record, up to a factor; None if all weigh the same."""
 
     def totals(self) -> Ints:
-        """The totals that a criterion gets for all records: one number a column."""
+        """Return what a criterion gets for all records: one number per column."""
 
     @property
     def is_pure(self) -> bool:
         """True if there is nothing to tell apart."""
 
     def kinds(self) -> list[Bools]:
-        """Groups of records that the levels of a tree should have room to set apart; none if there are no such."""
+        """Return groups of records that the levels of a tree should have room to set apart; may be none."""
 
     def depth(self) -> int:
-        """A suitable depth for a tree of these records."""
+        """Return a suitable depth for a tree of these records."""
 
     def members(self) -> int:
-        """A suitable least number of records on a side of a split."""
+        """Return a suitable least number of records on a side of a split."""
 
     def summary(self) -> Summary:
-        """The summary of all records."""
+        """Return the summary of all records."""
 
     def hashed(self) -> bytes:
-        """Bytes that identify these labels, the same on any machine."""
+        """Return bytes that identify these labels, the same on any machine."""
 
     @property
     def parts(self) -> Ints:
         """The part of the target that each record is in."""
 
     def named(self) -> tuple[Sequence[Any], Ints]:
-        """All labels that may occur, and which of them each record has."""
+        """Return all labels that may occur, and the position of each record's label."""
 
     def parts_of_named(self) -> Ints | None:
-        """The part that each of those is in; None if the labels are the parts."""
+        """Return the part of each of those labels; None if the labels are the parts."""
 
     def exceptions(self, leaves: Sequence[Any], places: Ints) -> Bools:
-        """True for records whose label the title of their category, by the summary at their place, does not name."""
+        """Return True for records whose label is not in the title of their category: the summary at their place."""
 
     def check_known(self, target: Any) -> None:
-        """DataError if a tree with this target could not be right about a single one of them."""
+        """Raise DataError if a tree with this target could not be right about any of these records."""
 
     def strangers(self, target: Any) -> Sequence[Any]:
-        """Labels that a tree with this target has never seen."""
+        """Return labels that a tree with this target has never seen."""
 
     def scores(self, leaves: Sequence[Any], places: Ints) -> TargetScores:
-        """The agreement of the predictions, by the summary at each record's place, with these labels."""
+        """Return the agreement of the predictions, by the summary at each record's place, with these labels."""
 
 
 class Target(Protocol):
@@ -311,19 +308,19 @@ class Target(Protocol):
         """The purpose of a tree, after "by 5 questions, ": `to tell 3 classes apart`."""
 
     def glossary(self, *, weighted: bool) -> Sequence[tuple[str, str]]:
-        """The meaning of the words in a report."""
+        """Return the terms of a report and their meaning."""
 
     def read(self, y: Any, panel: Panel) -> Labels:
-        """The labels of a panel's records; DataError if they are none."""
+        """Return the labels of a panel's records; DataError if they are none."""
 
     def predictions(self, leaves: Sequence[Any]) -> NDArray[Any]:
-        """The predictions of leaves with these summaries, as an array of the labels' type."""
+        """Return the predictions of leaves with these summaries, as an array of the labels' type."""
 
     def summary_of(self, entry: Mapping[str, Any]) -> Summary:
-        """The summary that a model file keeps; ModelFormatError if it is none."""
+        """Return the summary that a model file keeps; ModelFormatError if it is none."""
 
     def entry(self) -> dict[str, Any]:
-        """Its entry in a model file: `target`, a dict of plain values with its `kind`."""
+        """Return the entry in a model file: `target`, a dict of plain values with its `kind`."""
 
     def hashed(self) -> dict[str, Any]:
-        """Plain values that identify it."""
+        """Return plain values that identify the target."""

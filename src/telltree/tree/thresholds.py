@@ -1,4 +1,4 @@
-"""Constants of a chosen formula move to the middle of their gap, or to where they split best."""
+"""Thresholds: constants of a chosen formula move to the middle of their gap, or to where they split best."""
 
 from collections.abc import Callable, Container, Iterator
 from functools import cached_property
@@ -20,9 +20,9 @@ from telltree.tree.target import Labels
 # ---- Midpoints: constants of a chosen formula move to the middle of the gap in which the formula makes the same split.
 #
 # Constants from a grid are often close to some record. The middle of the gap leaves unseen records the most room on
-# both sides; on Auslan that halves the distance between a tree's accuracy and 1.
+# both sides; on Auslan that halves the error of a tree.
 
-_POSITIONS = 16  # positions to try at a time on each side: evaluating formulas by the dozen is cheaper
+_POSITIONS = 16  # positions to try at a time on each side: batches are cheaper
 
 Path = tuple[int, ...]
 
@@ -33,11 +33,11 @@ def midpoint_thresholds(
     columns: Container[str],
     is_late: Callable[[], bool] = bool,
 ) -> Expression:
-    """The formula with the constants compared with real signals of these columns moved to the middle of their gaps.
+    """Return the formula with constants moved to the middle of their gaps.
 
-    The answers for the records of `formulas` do not change. An atom that decides nothing is not changed, nor is a
-    formula with English of its own from a grammar, which may quote constants. When it is late, the remaining
-    constants stay.
+    They are the constants that real signals of these columns are compared with. The answers for the records of
+    `formulas` do not change. An atom that decides nothing is not changed, nor is a formula with English of its own from
+    a grammar, which may quote constants. When it is late, the remaining constants stay.
     """
     if is_late() or any(e.english is not None for e in formula.walk()):
         return formula
@@ -56,14 +56,14 @@ def midpoint_thresholds(
 
 
 def movable(formula: Expression, columns: Container[str]) -> list[Path]:
-    """The paths to the comparisons whose constants may move: those that speak of these columns alone."""
+    """Return the paths to the comparisons whose constants may move: those that mention these columns alone."""
     named = [(path, _at(formula, path).attributes()) for path in _comparisons(formula, ())]
-    # times stay where the data have steps
+    # constants that times are compared with stay at steps
     return [path for path, names in named if names and all(name in columns for name in names)]
 
 
 def _falls(e: Expression, path: Path) -> bool:
-    """True if the part at `path` makes the formula false by being true."""
+    """Return True if the part at `path` makes the formula false by being true."""
     found = False
     for place in path:
         found ^= e.head is NOT or (e.head is IMPLIES and place == 0)
@@ -72,7 +72,7 @@ def _falls(e: Expression, path: Path) -> bool:
 
 
 def _comparisons(e: Expression, path: Path) -> Iterator[Path]:
-    """The paths to comparisons of real signals with constants by order; not inside atoms."""
+    """Yield the paths to comparisons of real signals with constants by order; not inside atoms."""
     if isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
         if e.head is not EQUAL and sum(isinstance(arg.head, Number) for arg in e.args) == 1:
             yield path
@@ -88,7 +88,7 @@ def _at(e: Expression, path: Path) -> Expression:
 
 
 def _with_constant(e: Expression, path: Path, value: float) -> Expression:
-    """The expression with another constant in the comparison at `path`."""
+    """Return the expression with another constant in the comparison at `path`."""
     if not path:
         args = tuple(Expression(Number(value)) if isinstance(arg.head, Number) else arg for arg in e.args)
         return Expression(e.head, args)
@@ -109,7 +109,7 @@ class ConstantPlace:
 
     @property
     def turns_once(self) -> bool:
-        """True if the answer for a record turns at one value of the constant at most."""
+        """True if the answer for each record changes at one value of the constant at most."""
         atoms = map(self._atom, _comparisons(self.formula, ()))
         twins = sum((atom.signal, atom.constant) == (self.atom.signal, self.atom.constant) for atom in atoms)
         return twins == 1 and not any(e.head in TURNING_BACK for e in self.formula.walk())
@@ -120,26 +120,27 @@ class ConstantPlace:
         return _falls(self.formula, self._path) != bool(self.atom.outcomes & LESS)
 
     def turning_points(self) -> NDArray[np.float64]:
-        """For each record, the value of the constant at which its answer turns; −∞ or ∞ if it has the answer of those
-        below, or above, whatever the constant is.
+        """Return for each record the value of the constant at which its answer changes.
+
+        −∞ or ∞ if it has the answer of the records below, or above, whatever the constant is.
         """
         points = self.formulas.turning_points([self.formula], self.atom)
         return -points if self.rises else points
 
     def moved(self, constant: float) -> Expression:
-        """The formula with another constant here."""
+        """Return the formula with another constant here."""
         return _with_constant(self.formula, self._path, constant)
 
 
 class _Gap:
-    """The range of values of its signal in which a comparison's constant can move without changing an answer."""
+    """The range in which a comparison's constant can move without changing an answer."""
 
     def __init__(self, place: ConstantPlace, answers: NDArray[np.bool_], is_late: Callable[[], bool]) -> None:
         self._place, self._formulas, self._own = place, place.formulas, place.atom
         self._answers, self._is_late = answers, is_late
 
     def bounds(self) -> tuple[float, float] | None:
-        """The values on either side; None if one side has none that would change an answer."""
+        """Return the values on either side; None if one side has none that would change an answer."""
         return self._by_turning_points() if self._place.turns_once else self._by_trying()
 
     def _by_turning_points(self) -> tuple[float, float] | None:
@@ -159,7 +160,7 @@ class _Gap:
         return self._formulas.distinct(self._own.signal)
 
     def _by_trying(self) -> tuple[float, float] | None:
-        """For any formula: with counts, answers may change back as the constant moves on."""
+        """Return the bounds for any formula: with counts, answers may change back as the constant moves on."""
         values, place = self._values, int(np.searchsorted(self._values, self._own.constant))
         # A constant that equals a value may belong to the gap below or above it.
         for start in (place, place + 1):
@@ -169,7 +170,7 @@ class _Gap:
         return None
 
     def _furthest(self, start: int, end: int) -> int:
-        """The last gap from `start` towards `end` with the same answers, if answers change only once."""
+        """Return the last gap from `start` towards `end` with the same answers, if answers change only once."""
         step = 1 if end > start else -1
         while start != end and not self._is_late():  # what was found so far stays valid
             count = min(_POSITIONS, abs(end - start))
@@ -188,23 +189,22 @@ class _Gap:
         return float(below + (above - below) / 2)
 
     def _alike(self, gaps: list[int]) -> list[bool]:
-        """For each gap, true if the formula answers as before with the constant there."""
+        """Return for each gap true if the formula answers as before with the constant there."""
         constants = [self._middle(gap) for gap in gaps]
         moved = [self._place.moved(constant) for constant in constants]
         return [np.array_equal(truth, self._answers) for truth in self._formulas.truth(moved)]
 
 
-# ---- Exact thresholds: constants of a chosen formula move to where it splits the records best, of all places there
-# are.
+# ---- Exact thresholds: constants of a chosen formula move to the gap where it splits the records best.
 #
-# Of a constant it is known for each record at which value its answer turns. Sorted, these turning points leave gaps,
-# and anywhere in a gap the formula makes the same split: one sweep counts the classes on the sides of all of them.
+# For each record, its turning point is the constant at which its answer changes. Anywhere between two sorted turning
+# points the formula makes the same split: one sweep counts the classes on both sides of all gaps.
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _ROUNDS = 5
-"""How often all constants are looked at: where one is best may change as others move."""
+"""The most rounds over all constants: the best place of one may change as others move."""
 
 
 class Splits:
@@ -214,7 +214,7 @@ class Splits:
         groups, worth = labels.groups()
         own = np.column_stack(groups).astype(np.int64)
         self._worth: Ints = own if worth is None else own @ worth
-        """What each record counts for."""
+        """Records × columns: what each record adds to the counts."""
         self._totals, self._criterion, self._size, self._least = (
             labels.totals(),
             criterion,
@@ -224,15 +224,15 @@ class Splits:
 
     @property
     def tolerance(self) -> float:
-        """Up to which difference two splits are as good."""
+        """The difference up to which two splits are equally good."""
         return float(getattr(self._criterion, "tolerance", 0.0))
 
     def of(self, truth: NDArray[np.bool_]) -> float:
-        """The fitness of the split between the records of which a formula is true, and the others."""
+        """Return the fitness of the split by a formula with this truth."""
         return float(self._judged(self._worth[truth].sum(axis=0)[None], np.array([np.count_nonzero(truth)]))[0])
 
     def after(self, order: Ints, ends: Ints, first_is_true: bool) -> Floats:
-        """The fitness of the splits after these places of an order of the records."""
+        """Return the fitness of the splits after these places of an order of the records."""
         counts, members = np.cumsum(self._worth[order], axis=0)[ends], ends + 1
         if not first_is_true:
             counts, members = self._totals - counts, len(order) - members
@@ -252,12 +252,13 @@ def best_thresholds(
     splits: Splits,
     is_late: Callable[[], bool] = bool,
 ) -> Expression:
-    """The formula with the constants compared with real signals of these columns where it is fittest; of gaps in which
-    it is as fit, within the tolerance, in the widest.
+    """Return the formula with its constants where it is fittest.
 
-    One constant moves at a time, until none is better elsewhere between records it tells apart. Formulas that count,
-    or compare a signal with the same constant twice, keep theirs, as their answers may turn more than once; and so does
-    a formula with English of its own from a grammar. When it is late, the remaining constants stay.
+    They are the constants that real signals of these columns are compared with. Of gaps that are as fit, within the
+    tolerance, the widest is taken. One constant moves at a time, until none is better elsewhere between the records it
+    tells apart. Formulas that count, or compare a signal with the same constant twice, keep theirs, as their answers
+    may change more than once; and so does a formula with English of its own from a grammar. When it is late, the
+    remaining constants stay.
     """
     if is_late() or any(e.english is not None for e in formula.walk()):
         return formula
@@ -276,7 +277,7 @@ def best_thresholds(
 
 
 def _moved(place: ConstantPlace, splits: Splits, least: float) -> tuple[Expression, float]:
-    """The formula with its constant in the best gap, and the least fitness met so far, by which gaps are measured."""
+    """Return the formula with its constant in the best gap, and the least fitness so far, which gaps must reach."""
     points = place.turning_points()
     order = np.argsort(points, kind="stable")
     values = points[order]

@@ -1,29 +1,24 @@
-"""The tree that was learned: small, frozen, and all that prediction needs."""
+"""The learned tree: small, frozen, and all that prediction needs."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine import Formula, truth_of
-from telltree.engine.formula import check_clock
+from telltree.engine import CompiledFormulas, Formula, truth_of
 from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
-from telltree.logic.operators import AND
 from telltree.panel import Panel, Schema
-from telltree.panel.how_read import AS_USUAL, HowRead
-from telltree.panel.panel import escaped
-from telltree.panel.usable import unchanging
+from telltree.panel.column_checks import unchanging
+from telltree.panel.input_options import AS_USUAL, ReadArguments
 from telltree.search.search import Proof
-from telltree.text import counted, percent, visible
+from telltree.text import counted, escaped, percent, visible
 from telltree.tree.target import Summary, Target
 
-# ---- What became of a floor for the recall of a class.
+# ---- Minimum recalls of classes, and their effects.
 
 
 class ClassRecall(NamedTuple):
@@ -32,20 +27,20 @@ class ClassRecall(NamedTuple):
     recall: float
     """The share of its records that are predicted so."""
     precision: float | None
-    """The share of the records predicted so that are of it; None if there are none."""
+    """Its share of the records predicted so; None if there are none."""
 
 
 @dataclass(frozen=True)
 class Floor:
-    """The effect of the least recall of one class, on the training records."""
+    """A minimum recall of one class, and its effect on the training records."""
 
     label: Any
     floor: float
-    """The least share of its records that shall be found."""
+    """The minimum share of its records to be predicted so."""
     factor: float
-    """How many times as much its records weigh in the leaves as they did."""
+    """The factor by which its records weigh more in the leaves."""
     before: ClassRecall
-    """Without it."""
+    """Without the minimum."""
     after: ClassRecall
     """With it."""
 
@@ -62,22 +57,22 @@ class Floor:
         )
 
 
-# ---- What was proved of a tree as a whole.
+# ---- The proof of an optimal tree.
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The proof that no tree over a pool of questions costs less than this one, on the training records.
+    """The proof that no tree over a pool of questions costs less than this one on the training records.
 
-    levels: how many questions trees may ask one after the other.
-    pool: between how many questions that answer differently there was to choose.
-    leaves: how many leaves the tree has that is proved; one that was pruned has fewer.
-    compared: how many splits of a node were compared to cover all trees.
-    left_out: how many questions of a node were left out with all trees below them, because they would cost more even if
-        every leaf was of one class.
-    cost: what the tree costs, leaves and questions together.
-    greedy: what the tree costs that was grown one question at a time.
-    told_in: what that is counted in.
+    levels: the most questions on a path.
+    pool: the number of questions to choose from, which all answer differently.
+    leaves: the number of leaves of the proved tree; a pruned one has fewer.
+    compared: the number of splits of a node that were compared to cover all trees.
+    left_out: the number of questions of a node that were left out with all trees below them, because they would cost
+        more even if every leaf had one class.
+    cost: the cost of the tree, leaves and questions together.
+    greedy: the cost of the tree that was grown one question at a time.
+    told_in: the unit of costs, in words.
     """
 
     levels: int
@@ -91,7 +86,7 @@ class Optimum:
 
     @property
     def trees(self) -> int:
-        """The number of trees of these questions that the proof covers, a single leaf included."""
+        """The number of trees over these questions that the proof covers, a single leaf included."""
         found = 1
         for _ in range(self.levels):
             found = 1 + self.pool * found**2
@@ -108,9 +103,9 @@ class Optimum:
         )
 
 
-# ---- The tree that was learned: small, frozen, and all that prediction needs.
+# ---- The tree.
 
-_BAR = "│   "
+INDENT = "│   "
 
 
 @dataclass(frozen=True)
@@ -119,28 +114,28 @@ class Headline:
 
     formula: Formula
     others: int
-    """How many training records of other leaves it is also true of."""
+    """The training records of other leaves that it is also true of."""
     elsewhere: int
-    """How many training records other leaves have."""
+    """The training records of all other leaves."""
     missed: int = 0
-    """How many training records of the leaf it is not true of."""
+    """The training records of the leaf that it is not true of."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """The condition under which a sentence about a leaf says anything of a record: the A of "whenever A, B"."""
+    """The condition under which a sentence about a leaf applies to a record: the A of "whenever A, B"."""
 
     formula: Formula
     members: int
-    """In how many training records of the leaf it does."""
+    """The training records of the leaf to which it applies."""
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A category: what it says of the records that come here, and what is predicted for them."""
+    """A category: the summary of its training records, which predicts, and short descriptions."""
 
     summary: Summary
-    """Of the training records that came here."""
+    """The summary of the training records that came here."""
     headline: Headline | None = None
     """None if no short formula qualifies, or the tree is a single leaf."""
     short: Formula | None = None
@@ -148,11 +143,11 @@ class Leaf:
     for other records it may differ. None if there is none that is much shorter.
     """
     conditions: tuple[Condition, ...] = ()
-    """Those of the sentences about it: its headline, its short formula, its path, and each branch on it."""
+    """The conditions of its headline, its short formula, its path, and each branch on it."""
 
     @property
     def support(self) -> int:
-        """Training records that came here."""
+        """The number of training records that came here."""
         return self.summary.support
 
 
@@ -166,20 +161,21 @@ class RunnerUp:
 
 @dataclass(frozen=True)
 class Unknown:
-    """A node's formula where answers may be unknown, and the routing of records with an unknown answer."""
+    """The shown formula of a node where answers may be unknown, and the routing of records with an unknown answer."""
 
-    said: Formula
-    """The question. The node's own formula answers alike where this one's answer is known."""
-    goes: bool
-    """The answer of more training records of the node, by weight, of those whose answer is known; no if both are as
-    many. Where it is unknown, it counts as this."""
+    shown: Formula
+    """The shown formula. The node's own formula has the same answer where this one's is known."""
+    is_true: bool
+    """The more frequent known answer among the node's training records, by weight; False if both are equally frequent.
+    An unknown answer counts as this.
+    """
     records: int
-    """Training records of the node whose answer is unknown."""
+    """The number of training records of the node with an unknown answer."""
 
     @property
     def side(self) -> str:
         """The answer that an unknown one counts as."""
-        return "yes" if self.goes else "no"
+        return "yes" if self.is_true else "no"
 
 
 @dataclass(frozen=True)
@@ -191,35 +187,34 @@ class Node:
     false: "Node | Leaf"
     fitness: float = 0.0
     gain: float = 0.0
-    """By how much the split lowers the fitness of not splitting at all."""
+    """The decrease of fitness by the split."""
     robustness: float = 0.0
-    """How far the nearest training record is from the other side, in standard deviations."""
+    """The distance of the nearest training record from the other side, in standard deviations."""
     runners_up: tuple[RunnerUp, ...] = ()
     found: Formula | None = None
-    """The formula as the search found it, if it was shortened, centred or complemented since."""
+    """The formula as the search found it, if it was shortened, moved to midpoints or negated since."""
     naming: float = 0.0
     """The bits that name the formula among those of the grammar that are no larger; see `telltree.tree.MDL`."""
     by_size: tuple[RunnerUp, ...] = ()
     """The best formula of each size that is fitter than all smaller ones, the smallest first."""
     proof: Proof | None = None
-    """Which formulas are certain not to be fitter than the best that was found, if the search proves that."""
+    """The formulas that are certain not to be fitter than the best one found, if the search proves that."""
     unknown: Unknown | None = None
-    """If answers may be unknown: the question as it is said, and where a record goes whose answer is."""
+    """If answers may be unknown: the shown formula, and the routing of unknown answers."""
 
     @property
-    def said(self) -> Formula:
-        """The formula as it is shown: what is done with unknown answers is told beside it."""
-        return self.formula if self.unknown is None else self.unknown.said
+    def shown(self) -> Formula:
+        """The shown formula; the routing of unknown answers is shown beside it."""
+        return self.formula if self.unknown is None else self.unknown.shown
 
     @property
-    def doubt(self) -> str | None:
+    def unknown_note(self) -> str | None:
         """The number of training records with an unknown answer and where they went; None if there were none."""
         if self.unknown is None or not self.unknown.records:
             return None
-        told, all_of_them = self.unknown.records, counted(self.summary.support, "record")
-        return (
-            f"unknown for {told:,} of {all_of_them}, which {'goes' if told == 1 else 'go'} with '{self.unknown.side}'"
-        )
+        number, all_of_them = self.unknown.records, counted(self.summary.support, "record")
+        went = "goes" if number == 1 else "go"
+        return f"unknown for {number:,} of {all_of_them}, which {went} with '{self.unknown.side}'"
 
     @cached_property
     def summary(self) -> Summary:
@@ -246,27 +241,28 @@ class UnsureBranch(tuple[Formula, bool]):
     @property
     def takes_unknown(self) -> bool:
         """True if records with an unknown answer take this branch."""
-        return self.node.unknown is not None and self.node.unknown.goes == self[1]
+        return self.node.unknown is not None and self.node.unknown.is_true == self[1]
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A binary tree of formulas over the columns of `schema`, whose leaves say something of a target."""
+    """A binary tree of formulas over the columns of `schema`, with a summary of a target in each leaf."""
 
     root: Node | Leaf
     schema: Schema
     missing: frozenset[str] | None = None
     """The columns that had missing or infinite values in training, which English must allow for; None: any may."""
     step: tuple[float | None, str] | None = None
-    """The length of a step in training, None if steps differed, and the unit of times; None if times were not known.
+    """The length of a step in training (None if steps differed) and the unit of times; None if times were not known.
 
-    Counts are told as durations by it, and `elapsed()` means times in this unit, or else steps."""
-    how_read: HowRead = AS_USUAL
-    """How the training records were read."""
+    Steps are worded as durations by it, and `elapsed()` means times in this unit, or else steps.
+    """
+    how_read: ReadArguments = AS_USUAL
+    """The way in which the training records were read."""
     optimum: Optimum | None = None
-    """What is proved of the whole tree, if it was grown so that something is."""
+    """The proof for the whole tree, if it was grown so that there is one."""
     floors: tuple[Floor, ...] = ()
-    """What became of the floors for the recall of classes, if there were any."""
+    """The minimum recalls of classes, and their effects."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
@@ -311,28 +307,32 @@ class Tree:
     @property
     def terminals(self) -> float:
         """The mean number of terminals of the formulas, the paper's measure of how hard they are to read."""
-        return float(np.mean([node.said.terminals for node in self.nodes])) if self.nodes else 0.0
+        return float(np.mean([node.shown.terminals for node in self.nodes])) if self.nodes else 0.0
 
     def truth(self, panel: Panel) -> NDArray[np.bool_]:
-        """The truth of every node's formula for every record: nodes × records."""
-        return truth_of([node.formula.expression for node in self.nodes], self.aligned(panel))
+        """Return the truth of every node's formula for every record: nodes × records."""
+        return self._compiled.truth(self.aligned(panel))
+
+    @cached_property
+    def _compiled(self) -> CompiledFormulas:
+        return CompiledFormulas([node.formula.expression for node in self.nodes], self.schema)
 
     def aligned(self, panel: Panel) -> Panel:
-        """The records as the tree reads them: with its columns.
+        """Return the records with the columns of the tree.
 
         DataError if it needs times that they do not have, or if its own records were resampled to steps of another
         length.
         """
-        self.how_read.check(self.step, panel)
-        check_clock((node.formula.expression for node in self.nodes), self.step, panel)
+        self.how_read.check(self.step, panel.step)
+        self._compiled.check_time(self.step, panel)
         return panel.aligned(self.schema) if self.nodes else panel
 
     def apply(self, panel: Panel) -> NDArray[np.int64]:
-        """The cluster number of every record: leaves from left to right, from 1."""
+        """Return the cluster number of every record: leaves from left to right, from 1."""
         return self.apply_truth(self.truth(panel))
 
     def apply_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The cluster numbers of records for which the nodes' formulas are known to be true or false."""
+        """Return the cluster numbers of records, given the truth of the nodes' formulas."""
         clusters = np.zeros(truth.shape[1], np.int64)
         rows, numbers = iter(truth), iter(range(1, len(self.leaves) + 1))
 
@@ -348,11 +348,11 @@ class Tree:
         return clusters
 
     def passes(self, panel: Panel) -> NDArray[np.bool_]:
-        """True where a record passes a node: records × nodes, in preorder, leaves included."""
+        """Return True where a record passes a node: records × nodes, in preorder, leaves included."""
         return self.passes_truth(self.truth(panel))
 
     def passes_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The passes of records, given the truth of the nodes' formulas."""
+        """Return the same, given the truth of the nodes' formulas."""
         rows, found = iter(truth), []
 
         def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
@@ -366,16 +366,17 @@ class Tree:
         return np.array(found).T
 
     def unknown(self, panel: Panel) -> NDArray[np.bool_]:
-        """True where a record passes a node and its answer there is unknown: records × nodes, in preorder, leaves
-        included, as `passes` has them. Nothing is unknown where an atom on a missing value is false.
+        """Return True where a record passes a node at which its answer is unknown: records × nodes, as in `passes`.
+
+        Nothing is unknown where an atom on a missing value is false.
         """
         aligned = self.aligned(panel)
-        return self.unknown_truth(lambda asked: truth_of(asked, aligned))
+        return self.unknown_truth(lambda expressions: truth_of(expressions, aligned))
 
     def unknown_truth(self, truth_of: Callable[[Sequence[Expression]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """The unknown answers of records, given a function for the truth of formulas: formulas × records."""
+        """Return the same, given a function for the truth of formulas: formulas × records."""
         truth = truth_of([node.formula.expression for node in self.nodes])
-        pairs = [bounds(node.said.expression) for node in self.nodes if node.unknown]
+        pairs = [bounds(node.shown.expression) for node in self.nodes if node.unknown]
         known = truth_of([bound for pair in pairs for bound in pair])
         rows, none = iter(known[::2] != known[1::2]), np.zeros(truth.shape[1], np.bool_)
         found: list[NDArray[np.bool_]] = []
@@ -390,7 +391,7 @@ class Tree:
         return self.passes_truth(truth) & np.array(found).T
 
     def predict(self, panel: Panel) -> NDArray[Any]:
-        """The prediction for every record."""
+        """Return the prediction for every record."""
         found: NDArray[Any] = self.target.predictions(self.summaries)[self.apply(panel) - 1]
         return found
 
@@ -400,15 +401,15 @@ class Tree:
         return [leaf.summary for leaf, _ in self.leaves]
 
     def narrowed(self) -> "Tree":
-        """The tree with only the columns it asks about; with all if it asks about none."""
+        """Return the tree with only the columns that it mentions; with all if it mentions none."""
         used = {name for node in self.nodes for name in node.formula.expression.attributes()}
         if not used:
             return self
         schema = Schema(column for column in self.schema.values() if column.name in used)
         return replace(self, schema=schema, how_read=self.how_read.of(used))
 
-    def spoken_of(self, panel: Panel) -> "Tree":
-        """The tree worded for these records: a column that changes in one of them is not called static.
+    def worded_for(self, panel: Panel) -> "Tree":
+        """Return the tree worded for these records: a column that changes in one of them is not called static.
 
         A column with one value in each training record is mentioned without "at some point", until it changes.
         """
@@ -419,12 +420,12 @@ class Tree:
         return replace(self, schema=Schema(columns))
 
     def plain(self) -> "Tree":
-        """The tree with formulas in their simplest form.
+        """Return the tree with formulas in their simplest form.
 
         They answer alike on every possible record in which only the columns of `missing` miss values.
         """
 
-        from telltree.english import plain  # trees that only predict never speak
+        from telltree.english import plain  # prediction needs no English
 
         def below(node: Node | Leaf) -> Node | Leaf:
             if isinstance(node, Leaf):
@@ -438,7 +439,7 @@ class Tree:
 
     @property
     def three_valued(self) -> bool:
-        """True if its answers may be unknown."""
+        """True if answers may be unknown."""
         return any(node.unknown is not None for node in self.nodes)
 
     @property
@@ -446,80 +447,47 @@ class Tree:
         """The columns with one value per record."""
         return frozenset(column.name for column in self.schema.values() if column.static)
 
-    def says(self, *claims: Expression) -> str:
-        """The plain English for the conjunction of these formulas; "every record" for none."""
-        return self._says(claims, self.missing) if claims else "every record"
+    def sentence(self, *claims: Expression) -> str:
+        """Return the plain English for the conjunction of these formulas; "every record" for none."""
+        if not claims:
+            return "every record"
+        from telltree.english.styles import all_of, english  # prediction needs no English
 
-    def asks(self, node: Node) -> str:
-        """The question of a node, in plain English without a question mark."""
-        return self._says([node.said.expression], self.missed_by(node))
+        return english(all_of(claims), self.schema, self.missing, style="plain", step=self.step)
+
+    def question(self, node: Node) -> str:
+        """Return the question of a node, in plain English without a question mark."""
+        from telltree.english.styles import english  # prediction needs no English
+
+        return english(node.shown, self.schema, self.missed_by(node), style="plain", step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
-        """The columns whose missing values must be mentioned in the question of a node.
+        """Return the columns whose missing values must be mentioned in the question of a node.
 
-        Where their answer is unknown, that is told beside the question, which itself speaks of values that are there,
-        unless it asks whether they are.
+        Unknown answers are described beside the question, which itself is about values that are there, unless it asks
+        whether they are.
         """
-        return self.missing if node.unknown is None else asked_missing(node.said.expression)
+        return self.missing if node.unknown is None else asked_missing(node.shown.expression)
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
-        """The conditions under which the sentence for these claims says anything of a record."""
-        from telltree.english import conditions, term_of  # trees that only predict never speak
+        """Return the conditions under which the sentence for these claims applies to a record."""
+        from telltree.english.styles import conditions_of  # prediction needs no English
 
-        if not claims:
-            return ()
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        term = term_of(whole, self.missing, static=self.static)
-        return conditions(term, self.schema, step=self.step, missing=self.missing)
-
-    def _says(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
-        from telltree.english import say, term_of  # trees that only predict never speak
-
-        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
-
-    def outline(self, *, formulas: bool = False, style: Literal["plain", "paper"] = "plain") -> str:
-        """The tree as questions in English, with what each leaf predicts and how much there is to it.
-
-        formulas: also show the formula of each question, below it.
-        style: that of `telltree.explain.english`.
-        """
-        from telltree.explain.english import check_style, english  # trees that only predict never speak
-
-        check_style(style)
-
-        def asked(node: Node) -> list[str]:
-            said = english(node.said, self.schema, self.missed_by(node), style=style, step=self.step)
-            below = [str(node.said)] * formulas + [node.doubt] * (node.doubt is not None)
-            return [f"{said}?", *(f"{_BAR}{line}" for line in below)]
-
-        return "\n".join(_drawn(self, asked, _outcome))
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the tree: the matplotlib Figure of `telltree.report.plot_tree(tree, ...)`, whose options this takes."""
-        from telltree.report import plot_tree
-
-        return plot_tree(self, **options)
-
-    def report(self, panel: Panel, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write one HTML page about the tree and these records: `telltree.report.write_report(tree, ...)`."""
-        from telltree.report import write_report
-
-        return write_report(self, panel, y, path, **options)
+        return conditions_of(claims, self.schema, self.missing, self.step)
 
     def __str__(self) -> str:
-        def asked(node: Node) -> list[str]:
-            return [str(node.said), *([] if node.doubt is None else [f"{_BAR}{node.doubt}"])]
+        def question_lines(node: Node) -> list[str]:
+            return [str(node.shown), *([] if node.unknown_note is None else [f"{INDENT}{node.unknown_note}"])]
 
-        return "\n".join(_drawn(self, asked, _mixed))
+        return "\n".join(tree_lines(self, question_lines, _mixed))
 
     def _repr_html_(self) -> str:
-        """For notebooks: the printed tree; a fitted classifier shows it with English."""
+        """Return the printed tree for notebooks; a fitted classifier shows it with English."""
         return "<pre>" + "\n".join(map(escaped, str(self).splitlines())) + "</pre>"
 
 
 def are_siblings(one: Sequence[Branch], other: Sequence[Branch]) -> bool:
-    """True if two leaves of one tree belong to the same last question."""
+    """Return True if two leaves of one tree belong to the same last question."""
     return len(one) == len(other) > 0 and one[:-1] == other[:-1] and one[-1][1] != other[-1][1]
 
 
@@ -539,26 +507,24 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
         yield from _nodes(node.false)
 
 
-def _outcome(said: Summary) -> str:
-    return "; ".join(filter(None, [f"{said.title}: {said.hits}", said.remark]))
+def _mixed(summary: Summary) -> str:
+    return f"{summary.title}  ({'; '.join(filter(None, [summary.mixed, summary.remark]))})"
 
 
-def _mixed(said: Summary) -> str:
-    return f"{said.title}  ({'; '.join(filter(None, [said.mixed, said.remark]))})"
-
-
-def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Summary], str]) -> Iterator[str]:
-    """The lines of a tree: what each node asks, in one line or more, and what comes out at each leaf."""
+def tree_lines(
+    tree: Tree, question_lines: Callable[[Node], Sequence[str]], outcome: Callable[[Summary], str]
+) -> Iterator[str]:
+    """Yield the lines of a tree: the question of each node, in one line or more, and the outcome at each leaf."""
     numbers = iter(range(1, len(tree.leaves) + 1))
 
     def lines(node: Node | Leaf, first: str, rest: str) -> Iterator[str]:
         if isinstance(node, Leaf):
             yield f"{first}[{next(numbers)}] {outcome(node.summary)}"
             return
-        question, *more = asked(node)
+        question, *more = question_lines(node)
         yield first + question
         yield from (rest + line for line in more)
-        yield from lines(node.true, rest + "├─ yes: ", rest + _BAR)
+        yield from lines(node.true, rest + "├─ yes: ", rest + INDENT)
         yield from lines(node.false, rest + "└─ no:  ", rest + "    ")
 
     return map(visible, lines(tree.root, "", ""))

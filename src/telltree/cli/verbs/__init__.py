@@ -1,1 +1,1 @@
-"""One file per verb."""
+"""The verbs, one file each."""

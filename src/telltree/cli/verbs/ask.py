@@ -1,11 +1,12 @@
-"""telltree ask: of how many records something is true, of which classes, when, and which they are."""
+"""telltree ask: count the records for which a sentence or formula is true, by class, and list them."""
 
 from typing import Annotated, Literal
 
 import typer
 
 from telltree.cli.inputs import Functions, functions_in, read_sources
-from telltree.cli.options import InStyle, Json, LogicOptions, Source, put, put_json
+from telltree.cli.options import InStyle, Json, LogicOptions, Source
+from telltree.cli.output import put, put_json
 from telltree.cli.verbs.explain import position_of
 
 _MEMBERS = 5
@@ -43,5 +44,5 @@ def ask(
         explained = {} if verdict is None else {"explain": verdict.to_dict()}
         put_json({**answer.to_dict(members), **explained})
         return
-    told = answer.text(_MEMBERS if members is None else members)
-    put(told if verdict is None else f"{told}\n\n{verdict}")
+    text = answer.text(_MEMBERS if members is None else members)
+    put(text if verdict is None else f"{text}\n\n{verdict}")

@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from telltree.cli.inputs import Functions, as_learnt, functions_in, id_heading, read_sources
-from telltree.cli.options import (
-    DataOptions,
-    Force,
-    InStyle,
-    Json,
-    Model,
-    Output,
-    Source,
-    check_output,
-    put,
-    put_csv,
-    put_json,
-)
+from telltree.cli.options import DataOptions, Force, InStyle, Json, Model, Output, Source
+from telltree.cli.output import check_output, put, put_csv, put_json
 
 if TYPE_CHECKING:
     from telltree.explain import Category
@@ -58,19 +47,19 @@ def categorize(
     if text:
         put(explain.categories_text(found), output, wrap=True)
     elif json:
-        put_json([_plain(category, loaded.tree) for category in found], output)
+        put_json([_as_dict(category, loaded.tree) for category in found], output)
     else:
-        place = {int(i): category for category in found for i in category.positions}
-        told = {c.number: [c.number, c.label, c.description, c.english, c.headline, _occurs(c)] for c in found}
-        rows = [[record, *told[place[i].number]] for i, record in enumerate(panel.ids.tolist())]
+        category_of = {int(i): category.number for category in found for i in category.positions}
+        cells = {c.number: [c.number, c.label, c.description, c.english, c.headline, _occurs(c)] for c in found}
+        rows = [[record, *cells[category_of[i]]] for i, record in enumerate(panel.ids.tolist())]
         columns = ["category", loaded.tree.target.words.predicted, "formula", "english", "headline", "occurs"]
         put_csv([id_heading(data, columns), *columns], rows, output)
 
 
-def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
-    from telltree.explain.categories import sentence
+def _as_dict(category: "Category", tree: "Tree") -> dict[str, Any]:
+    from telltree.explain.sentence import sentence
 
-    hidden = ("branches", "positions", "summary", "sureness", "occurs", "claim")
+    hidden = ("branches", "positions", "summary", "certainty", "occurs", "claim")
     found = {field.name: getattr(category, field.name) for field in fields(category) if field.name not in hidden}
     paper = sentence(category.branches, tree.schema, tree.missing, style="paper")
     return {
@@ -78,17 +67,17 @@ def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
         "label": category.label,
         "title": category.title,
         "paper": paper,
-        "occurs": _told(category),
-        **category.sureness.values(),
+        "occurs": _all_occurrences(category),
+        **category.certainty.values(),
     }
 
 
 def _occurs(category: "Category") -> str:
-    """How often the conditions of its sentence occur among its records, in words; "" if it has none."""
+    """Return how often the conditions of its sentence occur among its records, in words; "" if it has none."""
     found = category.occurs.get(category.english)
-    return "" if found is None else found.told()
+    return "" if found is None else found.text()
 
 
-def _told(category: "Category") -> dict[str, str]:
-    """How often the conditions of its sentences occur, in words."""
-    return {said: told for said, found in category.occurs.items() if (told := found.told())}
+def _all_occurrences(category: "Category") -> dict[str, str]:
+    """Return how often the conditions of each of its sentences occur, in words."""
+    return {sentence: text for sentence, found in category.occurs.items() if (text := found.text())}

@@ -1,11 +1,12 @@
-"""telltree demo: a first look."""
+"""telltree demo: a first look at telltree."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from telltree.cli.options import Force, check_output, put
+from telltree.cli.options import Force
+from telltree.cli.output import check_output, put
 
 
 def demo(

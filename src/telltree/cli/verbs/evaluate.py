@@ -1,12 +1,13 @@
-"""telltree evaluate: how well a model does on labelled records."""
+"""telltree evaluate: judge a model on labelled records."""
 
 from typing import Annotated
 
 import typer
 
+from telltree.cli.evaluation import read_judged
 from telltree.cli.inputs import Functions, as_learnt, functions_in
-from telltree.cli.judging import read_judged
-from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source, check_output, put, put_json
+from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
+from telltree.cli.output import check_output, put, put_json
 
 
 def evaluate(

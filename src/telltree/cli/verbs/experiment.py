@@ -1,4 +1,4 @@
-"""telltree experiment: the paper's two experiments, and the second one on simulated encounters."""
+"""telltree experiment: run the paper's two experiments, or the second one on simulated encounters."""
 
 import enum
 from contextlib import contextmanager
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from telltree.cli.inputs import Dask, client_of
-from telltree.cli.options import INTERRUPTED, USAGE, Json, fail, put, say
+from telltree.cli.options import Json
+from telltree.cli.output import INTERRUPTED, USAGE, fail, put, say
 from telltree.cli.progress import bar
+from telltree.defaults import SIMULATED_ENCOUNTERS, TRIALS
 from telltree.text import counted
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ class ExperimentName(enum.StrEnum):
 def experiment(
     *,
     name: Annotated[ExperimentName, typer.Argument(help="Which of the paper's experiments.")],
-    trials: Annotated[int, typer.Option(help="Random 70/30 splits to learn from and test on.")] = 20,
+    trials: Annotated[int, typer.Option(help="Random 70/30 splits to learn from and test on.")] = TRIALS,
     searches: Annotated[
         str | None,
         typer.Option(
@@ -61,7 +63,7 @@ def experiment(
             "looked for in $TELLTREE_DATA; acasx then takes the sample that comes with telltree."
         ),
     ] = None,
-    records: Annotated[int, typer.Option(help="encounters: how many to simulate.")] = 10_000,
+    records: Annotated[int, typer.Option(help="encounters: how many to simulate.")] = SIMULATED_ENCOUNTERS,
     proximity: Annotated[
         bool, typer.Option("--proximity", help="encounters: let formulas speak of range, position and time to go.")
     ] = False,
@@ -95,7 +97,7 @@ def experiment(
 
     if pictures is not None:
         _check_folder(pictures)
-    kept = store or _unfinished(name)
+    runs_file = store or _unfinished(name)
     with _watching() as progress, client_of(dask) as client:
         found = run_experiment(
             str(name),
@@ -103,7 +105,7 @@ def experiment(
             searches=None if searches is None else tuple(word.strip() for word in searches.split(",") if word.strip()),
             jobs=jobs,
             seed=seed,
-            store=kept,
+            store=runs_file,
             progress=progress,
             data=data,
             records=records,
@@ -118,15 +120,15 @@ def experiment(
         say("telltree: interrupted; the table is of the runs that were finished; the same command goes on from there")
         raise typer.Exit(INTERRUPTED)
     if store is None:
-        kept.unlink(missing_ok=True)  # so that the next experiment starts from the beginning
+        runs_file.unlink(missing_ok=True)  # the next experiment starts from the beginning
     if shortcuts and name is ExperimentName.ENCOUNTERS:
-        _tell_shortcuts(records, proximity, seed)
+        _say_shortcuts(records, proximity, seed)
     if pictures is not None:
         _draw(found, pictures, data, records, whole=whole)
 
 
 def _unfinished(name: ExperimentName) -> Path:
-    """Where unfinished experiments keep their runs."""
+    """Return the file in which an unfinished experiment keeps its runs."""
     import platformdirs
 
     folder = platformdirs.user_cache_path("telltree", appauthor=False)
@@ -137,7 +139,7 @@ def _unfinished(name: ExperimentName) -> Path:
     return folder / f"experiment-{name}.jsonl"
 
 
-def _tell_shortcuts(records: int, proximity: bool, seed: int) -> None:
+def _say_shortcuts(records: int, proximity: bool, seed: int) -> None:
     from telltree.experiments import encounter_study, shortcuts
 
     for best in shortcuts(encounter_study(records, proximity=proximity), seed=seed):
@@ -155,12 +157,12 @@ def _check_folder(folder: Path) -> None:
 
 def _draw(found: "Experiment", folder: Path, data: Path | None, records: int, *, whole: bool) -> None:
     from telltree.experiments import acasx_study, auslan_study
-    from telltree.experiments.pictures import (
+    from telltree.experiments.figures import (
+        categorize_collisions,
+        categorize_nmacs,
         draw_acasx,
         draw_auslan,
         draw_encounters,
-        sort_collisions,
-        tell_stories,
         whole_records,
     )
     from telltree.experiments.studies import simulated
@@ -168,32 +170,32 @@ def _draw(found: "Experiment", folder: Path, data: Path | None, records: int, *,
     if found.name == "auslan":
         paths = draw_auslan(found, folder, auslan_study(data))
     elif found.name == "acasx":
-        collisions = sort_collisions(acasx_study(data, whole=whole), seed=found.seed)
+        collisions = categorize_collisions(acasx_study(data, whole=whole), seed=found.seed)
         say(str(collisions))
         paths = draw_acasx(folder, collisions, whole_records(data))
     else:
-        stories = tell_stories(simulated(records), seed=found.seed)
-        say(str(stories))
-        paths = draw_encounters(folder, stories)
+        nmacs = categorize_nmacs(simulated(records), seed=found.seed)
+        say(str(nmacs))
+        paths = draw_encounters(folder, nmacs)
     for path in paths:
         say(f"wrote {path}")
 
 
 @contextmanager
 def _watching() -> "Iterator[Callable[[RunProgress], None]]":
-    """A bar on a terminal; otherwise a line now and then."""
+    """Yield the `progress` function, which shows a bar on a terminal, and else a line for every tenth of the runs."""
     with bar(left=False) as shown:
         task = shown.add_task("running", total=1.0, remark="") if shown else None
 
         def show(event: "RunProgress") -> None:
             left = "" if event.seconds_left is None else f", about {_duration(event.seconds_left)} left"
-            far = f"{event.done} of {counted(event.total, 'run')}{left}"
+            status = f"{event.done} of {counted(event.total, 'run')}{left}"
             if shown is not None and task is not None:
                 run = event.run
                 latest = "" if run is None else f"; trial {run.trial + 1}, {run.model}: {run.accuracy:.4f}"
-                shown.update(task, total=event.total, completed=event.done, remark=far + latest)
+                shown.update(task, total=event.total, completed=event.done, remark=status + latest)
             elif event.run is not None and event.done * 10 // event.total > (event.done - 1) * 10 // event.total:
-                say(far)
+                say(status)
 
         yield show
 

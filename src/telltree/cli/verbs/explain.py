@@ -1,4 +1,4 @@
-"""telltree explain: how one record came to its category."""
+"""telltree explain: show the path of one record to its category."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from telltree.cli.inputs import Functions, as_learnt, functions_in, read_sources
-from telltree.cli.options import DataOptions, InStyle, Json, Model, Source, put, put_json
+from telltree.cli.options import DataOptions, InStyle, Json, Model, Source
+from telltree.cli.output import put, put_json
 from telltree.errors import DataError
 from telltree.text import alike, counted
 
@@ -38,31 +39,31 @@ def explain(
     loaded = load_model(model, functions_in(functions))
     tree, training = loaded.tree, loaded.training
     panel, _ = read_sources(source, as_learnt(source, data, tree), training.schema)
-    place = position_of(panel, record)
-    turns = path_of(tree, panel, place, reference=training.spread, style=style)
-    category = int(tree.apply(panel[[place]])[0])
+    position = position_of(panel, record)
+    path = path_of(tree, panel, position, reference=training.deviations, style=style)
+    category = int(tree.apply(panel[[position]])[0])
     summary = tree.summaries[category - 1]
-    headline = _headline(tree, category, panel[[place]]) if style == "plain" else None
+    headline = _headline(tree, category, panel[[position]]) if style == "plain" else None
     if json:
-        turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]
+        branches = [{**asdict(step), "formula": str(step.formula)} for step in path]
         put_json(
             {
-                "record": panel.ids[place],
+                "record": panel.ids[position],
                 "category": category,
                 tree.target.words.predicted: summary.predicted,
                 "headline": headline,
-                "branches": turned,
+                "branches": branches,
             }
         )
         return
     lines = [f"record {record}: category [{category}], {summary.title}"]
     lines += [] if headline is None else [f"  {headline}"]
-    lines += [_told(turn) for turn in turns] or ["  the tree is a single leaf: all records come here"]
+    lines += [_branch_text(step) for step in path] or ["  the tree is a single leaf: all records come here"]
     put("\n".join(lines), wrap=True)
 
 
 def _headline(tree: "Tree", category: int, record: "Panel") -> str | None:
-    """The category's headline, if it is true of this record too, and its condition occurs in it."""
+    """Return the category's headline, if it is true of this record and its condition occurs there."""
     from telltree.engine import Formula
     from telltree.explain.categories import headline_text
 
@@ -70,12 +71,12 @@ def _headline(tree: "Tree", category: int, record: "Panel") -> str | None:
     if leaf.headline is None:
         return None
     claim, aligned = leaf.headline.formula, record.aligned(tree.schema)
-    wanted = (claim, *map(Formula, tree.conditions(claim.expression)))
-    return headline_text(tree, category) if all(formula(aligned)[0] for formula in wanted) else None
+    needed = (claim, *map(Formula, tree.conditions(claim.expression)))
+    return headline_text(tree, category) if all(formula(aligned)[0] for formula in needed) else None
 
 
 def position_of(panel: "Panel", record: str) -> int:
-    """The position of the record with this id in the panel."""
+    """Return the position of the record with this id in the panel."""
     ids = [str(one) for one in panel.ids.tolist()]
     if record in ids:
         return ids.index(record)
@@ -83,18 +84,18 @@ def position_of(panel: "Panel", record: str) -> int:
     raise DataError(f"there is no record {record!r} among {counted(len(ids), 'record')}, such as {', '.join(near)}")
 
 
-def _told(turn: "PathStep") -> str:
-    """A branch in English and as a formula, and when and how clearly it was decided, if that can be said."""
+def _branch_text(branch: "PathStep") -> str:
+    """Return a branch in English and as a formula, with the step and the margin of the decision if they have sense."""
     from telltree.explain.evidence import how_decided
 
-    noted = " (its condition does not occur in this record)" if turn.vacuous else ""
-    lines = [f"\n  {turn.english}{noted}", f"    {turn.formula} is {'true' if turn.holds else 'false'}"]
-    if turn.unknown is not None:
-        return "\n".join([*lines, f"    {turn.unknown}"])
-    how = how_decided(turn.formula, turn.holds)
-    if turn.unit is not None:
-        unit = " standard deviations" if turn.unit == "standard deviations" else ""
-        lines.append(f"    {how} at {turn.moment}; margin {turn.distance}{unit}")
+    noted = " (its condition does not occur in this record)" if branch.vacuous else ""
+    lines = [f"\n  {branch.english}{noted}", f"    {branch.formula} is {'true' if branch.holds else 'false'}"]
+    if branch.unknown is not None:
+        return "\n".join([*lines, f"    {branch.unknown}"])
+    how = how_decided(branch.formula, branch.holds)
+    if branch.unit is not None:
+        unit = " standard deviations" if branch.unit == "standard deviations" else ""
+        lines.append(f"    {how} at {branch.moment}; margin {branch.distance}{unit}")
     elif not how.startswith("came nearest"):  # without a distance, all steps are equally near
-        lines.append(f"    {how} at {turn.moment}")
+        lines.append(f"    {how} at {branch.moment}")
     return "\n".join(lines)

@@ -1,11 +1,12 @@
-"""telltree export: a model in another language."""
+"""telltree export: write a model in another language."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from telltree.cli.inputs import Functions, functions_in
-from telltree.cli.options import Force, InStyle, Model, Output, check_output, put, say
+from telltree.cli.options import Force, InStyle, Model, Output
+from telltree.cli.output import check_output, put, say
 from telltree.models.export import TARGETS
 
 if TYPE_CHECKING:

@@ -2,36 +2,19 @@
 
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from telltree.cli.inputs import Dask, Functions, client_of, functions_in
-from telltree.cli.judging import JudgeOptions, class_weights, judged, least_recalls, of_classes, read_records
-from telltree.cli.left_out import say_left_out
-from telltree.cli.options import (
-    FAILURE,
-    INTERRUPTED,
-    USAGE,
-    Force,
-    InStyle,
-    Json,
-    LogicOptions,
-    Source,
-    check_output,
-    fail,
-    put,
-    put_json,
-    say,
-)
+from telltree.cli.evaluation import EvaluationOptions, judgement_of, read_records
+from telltree.cli.inputs import Dask, client_of, say_left_out
+from telltree.cli.options import Force, InStyle, Json, LogicOptions, Source
+from telltree.cli.output import FAILURE, INTERRUPTED, check_output, put, put_json, say
 from telltree.cli.progress import fitting
-from telltree.defaults import DEFAULT_SEARCH, RANDOM_STATE
+from telltree.cli.tree_options import TreeOptions, by_class, class_weights, classifier_from, min_recalls
 from telltree.errors import TelltreeError
-from telltree.files import read_small
-from telltree.search import SEARCHES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,125 +23,8 @@ if TYPE_CHECKING:
     from telltree.estimators.judgement import Judgement
     from telltree.explain import Style
     from telltree.panel import Panel
-    from telltree.search import Search
-    from telltree.tree.growth import Growth
 
-    SearchName = str
-else:
-    SearchName = Literal[*SEARCHES]
-
-GrowthName = Literal["greedy", "look-ahead", "optimal"]
-Thresholds = Literal["grid", "midpoint", "best"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
-_PAPER_SEARCH = "gp"
-
-
-def _number(says: str) -> Any:
-    return typer.Option(metavar="NUMBER", help=says)
-
-
-@dataclass(frozen=True)
-class TreeOptions:
-    """The parameters of the estimator."""
-
-    preset: Annotated[
-        Literal["paper"] | None,
-        typer.Option(
-            help="paper: criterion, search, stopping and grammar of the paper, nothing pruned or rewritten; other "
-            "options change it. Cross-validation then only tells how good the tree is.",
-            show_default=False,
-        ),
-    ] = None
-    grammar: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Grammar, as text; by default one that suits the data, see `telltree grammar`; the word shapes for "
-            "the same with pieces of training records, paper for the paper's generic grammar.",
-        ),
-    ] = None
-    functions: Functions = None
-    max_depth: Annotated[
-        int | None, _number("Most branches from root to leaf; by default what suits the number of records.")
-    ] = None
-    min_samples_leaf: Annotated[
-        int | None, _number("Records that each side of a split must have; by default what suits their number.")
-    ] = None
-    min_gain: Annotated[float | None, _number("The least decrease of the criterion for which a node is split.")] = None
-    prevent_same_label: Annotated[
-        bool, typer.Option("--prevent-same-label", help="Refuse splits whose sides predict the same.")
-    ] = False
-    thresholds: Annotated[
-        Thresholds | None,
-        typer.Option(
-            help="Where constants of a chosen formula go. grid: they stay; midpoint: to the middle of their gap; "
-            "best: to the gap where the formula is fittest. By default midpoint without --grammar, else grid.",
-            show_default=False,
-        ),
-    ] = None
-    simplify: Annotated[
-        bool | None,
-        typer.Option(
-            help="Drop parts of formulas that decide nothing, and rewrite them; --no-simplify keeps each as the "
-            "search derived it.",
-            show_default=False,
-        ),
-    ] = None
-    simplicity: Annotated[
-        float | None,
-        _number(
-            "How much worse a smaller tree may be and still be taken: standard errors with cross-validation, else "
-            "a factor of the price of formulas; 0 takes the best. By default 1."
-        ),
-    ] = None
-    class_weight: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--class-weight",
-            metavar="CLASS=NUMBER",
-            help="What a record of a class weighs, such as bad=4 (repeatable); balanced gives all classes the same.",
-        ),
-    ] = None
-    min_recall: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--min-recall",
-            metavar="CLASS=SHARE",
-            help="The least share of the training records of a class to be found, such as bad=.95 (repeatable); its "
-            "records weigh more in the leaves if need be.",
-        ),
-    ] = None
-    random_state: Annotated[int, _number("The same seed gives the same tree.")] = RANDOM_STATE
-    n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
-    search: Annotated[
-        SearchName, typer.Option(help=", ".join(f"{name}: {row.help}" for name, row in SEARCHES.items()) + ".")
-    ] = DEFAULT_SEARCH
-    search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
-    search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
-    search_max_depth: Annotated[int | None, _number("How deeply operators may be nested.")] = None
-    search_seed: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--search-seed", metavar="FORMULA", help="A formula, or sentence, to try first and breed from (repeatable)."
-        ),
-    ] = None
-    search_setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--search-setting",
-            metavar="NAME=VALUE",
-            help="Another setting of the search, such as population=500 (repeatable).",
-        ),
-    ] = None
-    growth: Annotated[
-        GrowthName,
-        typer.Option(
-            help="greedy: each question is the best by itself; look-ahead: together with the best below it; optimal: "
-            "the best of all trees of up to --max-depth 3 levels over a pool of questions, with a proof."
-        ),
-    ] = "greedy"
-    growth_pool: Annotated[int | None, _number("Questions between which growth may choose, if not greedy.")] = None
-    search_max_atoms: Annotated[int | None, _number("Up to how many atoms all formulas are tried.")] = None
 
 
 def fit(
@@ -166,7 +32,7 @@ def fit(
     source: Source,
     data: LogicOptions,
     tree: TreeOptions,
-    judge: JudgeOptions,
+    judge: EvaluationOptions,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Save the model here.")] = None,
     checkpoint: Annotated[
         Path | None,
@@ -204,20 +70,22 @@ def fit(
       telltree fit 'flights/*.parquet' --id flight --label nmac --scan --max-memory 4GB -o model.json
     """
     check_output(output, force=force)
-    check_output(checkpoint, force=True)  # one that exists is gone on from
+    check_output(checkpoint, force=True)  # learning goes on from one that exists
     judge.check()
-    weights, min_recall = class_weights(tree.class_weight), least_recalls(tree.min_recall)
-    classifier = _classifier(tree)
-    if data.missing == "unknown":
-        classifier.set_params(missing="unknown")
+    weights, min_recall = class_weights(tree.class_weight), min_recalls(tree.min_recall)
+    classifier = classifier_from(tree)
     records = read_records(source, data.reading, judge, tree.random_state)
     if data.missing == "unknown":
+        classifier.set_params(missing="unknown")
         _say_how_slow(records.panel)
-    from telltree.tree.induction import Interruption  # loads what learning needs
+    from telltree.tree.interruption import Interruption  # this import loads all that learning needs
 
     cv = None if tree.preset else records.cv
-    classifier.set_params(class_weight=of_classes(weights, records.labels), cv=cv)
-    classifier.set_params(min_recall=of_classes(min_recall, records.labels, "--min-recall"))
+    classifier.set_params(
+        cv=cv,
+        class_weight=by_class(weights, records.labels),
+        min_recall=by_class(min_recall, records.labels, "--min-recall"),
+    )
     with client_of(dask) as client:
         with fitting(tree.max_depth or _USUAL_DEPTH, cv or 0) as progress:
             classifier.set_params(callback=progress)
@@ -225,16 +93,18 @@ def fit(
             classifier.fit(records.panel, records.labels, groups=records.groups, **limits)
         classifier.set_params(callback=None)
         say_left_out(classifier.grammar_)
-        with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now
-            saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
+        with Interruption() as while_saving:  # the tree is saved even if Ctrl-C comes now
+            saved = _saved(classifier, output, force)  # before printing, which fails if the reader has gone
         if checkpoint is not None:
             _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
         if not json:
             _put_tree(classifier, style)
         judgement, interrupted = None, classifier.interrupted_
         if not interrupted:
-            judging = partial(judged, classifier, records, tree.random_state, client=client, max_memory=max_memory)
-            judgement, interrupted = _unless_interrupted(judging, while_saving.asked)
+            judge_model = partial(
+                judgement_of, classifier, records, tree.random_state, client=client, max_memory=max_memory
+            )
+            judgement, interrupted = _unless_interrupted(judge_model, while_saving.asked)
     if json:
         put_json({**_summary(classifier, style), "scores": None if judgement is None else judgement.as_dict()})
     elif judgement is not None:
@@ -244,7 +114,7 @@ def fit(
 
 
 def _say_how_slow(panel: "Panel") -> None:
-    """Say beforehand what three-valued answers cost, and of which columns."""
+    """Print a warning that three-valued answers are slow, with the columns that cause them."""
     from telltree.panel.schema import listed
 
     missed = [name for name, gaps in panel.missing().items() if gaps]
@@ -256,18 +126,19 @@ def _say_how_slow(panel: "Panel") -> None:
 
 
 def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
-    """Print the tree, what is proved of it, and the trees of other sizes."""
-    from telltree.estimators.sizes import sizes_told
-    from telltree.tree.training import remarks
+    """Print the tree, remarks such as a proof that it is optimal, and the trees of other sizes."""
+    from telltree.estimators.cross_validation import sizes_text
+    from telltree.explain.outline import remarks
 
-    put(classifier.tree_.outline(style=style), wrap=True)
-    further = () if classifier.interrupted_ else (sizes_told(classifier),)
-    for remark in filter(None, (*remarks(classifier.tree_), *further)):
+    put(classifier.outline(style=style), wrap=True)
+    path, validation = classifier.pruning_path_, classifier.validation_
+    sizes = "" if classifier.interrupted_ else sizes_text(path, validation, classifier.criterion, classifier.growth)
+    for remark in filter(None, (*remarks(classifier.tree_), sizes)):
         put(f"\n{remark}", wrap=True)
 
 
 def _end_checkpoint(checkpoint: Path, *, finished: bool) -> None:
-    """Delete what is needed no more, or say what it is good for."""
+    """Delete the checkpoint of a finished run; otherwise tell the user that it is there."""
     if finished:
         checkpoint.unlink(missing_ok=True)
     elif checkpoint.exists():
@@ -275,9 +146,10 @@ def _end_checkpoint(checkpoint: Path, *, finished: bool) -> None:
 
 
 def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool) -> bool:
-    """Save the model, if requested; if that fails, save it elsewhere and say so.
+    """Save the model, if requested; return False if that fails.
 
-    What took hours to learn is not lost because a disk is full: the tree is printed all the same.
+    A model that took hours to learn must not be lost because a disk is full: it is then saved in the temporary
+    directory, and the tree is still printed.
     """
     if output is None:
         say("the model was not saved; give -o model.json to keep it")
@@ -295,7 +167,7 @@ def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool
 
 
 def _elsewhere(classifier: "GrammarTreeClassifier", output: Path) -> str:
-    """Save the model in the temporary directory, and say where."""
+    """Save the model in the temporary directory; return a message with the place."""
     try:
         place = Path(tempfile.mkdtemp(prefix="telltree-")) / (output.name or "model.json")
         classifier.save(place)
@@ -304,135 +176,18 @@ def _elsewhere(classifier: "GrammarTreeClassifier", output: Path) -> str:
     return f"the model is in {place}: move it from there"
 
 
-def _unless_interrupted(judging: "Callable[[], Judgement | None]", asked: bool) -> "tuple[Judgement | None, bool]":
-    """How well the tree does, unless Ctrl-C came first; and whether it came, perhaps before (`asked`)."""
-    if not asked:
+def _unless_interrupted(judge: "Callable[[], Judgement | None]", interrupted: bool) -> "tuple[Judgement | None, bool]":
+    """Return the judgement, and True if Ctrl-C came instead, or had come before (`interrupted`)."""
+    if not interrupted:
         with suppress(KeyboardInterrupt):
-            return judging(), False
+            return judge(), False
     say("telltree: interrupted; how well the tree does is not known")
     return None, True
 
 
-def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
-    if options.functions is not None and options.grammar is None:
-        fail("--functions is for a --grammar that calls them, and none is given", USAGE)
-    from telltree.estimators import GrammarTreeClassifier
-
-    usual = GrammarTreeClassifier() if options.preset is None else GrammarTreeClassifier.paper()
-    given: dict[str, Any] = {
-        "grammar": None if options.grammar is None else _text_of(options.grammar),
-        "max_depth": options.max_depth,
-        "min_samples_leaf": options.min_samples_leaf,
-    }
-    return usual.set_params(
-        **{name: value for name, value in given.items() if value is not None},
-        search=_search(options),
-        growth=_growth(options, usual.growth),
-        functions=functions_in(options.functions) or (),
-        random_state=options.random_state,
-        n_jobs=options.n_jobs,
-    )
-
-
-def _text_of(grammar: Path) -> str:
-    from telltree.grammar.default_language import SHAPES
-    from telltree.grammar.generic_language import PAPER
-
-    if str(grammar) in (SHAPES, PAPER) and not grammar.exists():
-        return str(grammar)
-    try:
-        return read_small(grammar)
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or too large
-        fail(f"the grammar {grammar} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
-
-
-def _search(options: TreeOptions) -> "Search | None":
-    """The search as asked for; None, which the estimator knows as the default one, if nothing of it was."""
-    from dataclasses import replace
-
-    called = _PAPER_SEARCH if options.preset and options.search == DEFAULT_SEARCH else options.search
-    kind: Any = SEARCHES[called].load()
-    search: Search = kind.paper() if options.preset and hasattr(kind, "paper") else kind()
-    given: dict[str, Any] = {
-        "evaluations": options.search_evaluations,
-        "seconds": options.search_seconds,
-        "max_depth": options.search_max_depth,
-        "max_atoms": options.search_max_atoms,
-        "seeds": options.search_seed or None,
-    }
-    if options.search_max_atoms is not None and not hasattr(search, "max_atoms"):
-        knowing = [name for name, row in SEARCHES.items() if hasattr(row.load(), "max_atoms")]
-        fail(f"--search-max-atoms is for --search {' or '.join(knowing)}, not for {called}", USAGE)
-    for setting in options.search_setting or ():
-        name, value = _setting(setting, search, called)
-        if given.get(name) is not None:
-            fail(f"--search-setting {setting}: {name} is given twice", USAGE)
-        given[name] = value
-    asked = {name: value for name, value in given.items() if value is not None}
-    if not asked and called == DEFAULT_SEARCH:
-        return None
-    changed: Search = replace(search, **asked)
-    return changed
-
-
-def _setting(text: str, search: "Search", kind: str) -> tuple[str, Any]:
-    """A setting of a search from NAME=VALUE: a number, a word, or true or false, as its default is."""
-    from dataclasses import fields
-
-    name, _, value = text.partition("=")
-    known = [field.name for field in fields(search) if field.name != "seeds"]
-    if name not in known:
-        fail(f"--search-setting {text}: {kind} has no setting {name!r}; it has {', '.join(known)}", USAGE)
-    default = getattr(search, name)
-    if isinstance(default, bool):
-        if value not in ("true", "false"):
-            fail(f"--search-setting {text}: {name} is true or false", USAGE)
-        return name, value == "true"
-    if isinstance(default, str):
-        return name, value
-    try:
-        return name, float(value) if set(value) & set(".einEIN") else int(value)
-    except ValueError:
-        fail(f"--search-setting {text}: {name} is a number", USAGE)
-
-
-def _growth(options: TreeOptions, usual: "Growth | None") -> "Growth | None":
-    """The growth with the settings given; None, which stands for the default one, if there are none."""
-    from dataclasses import fields
-
-    from telltree.tree.growth import Greedy, LookAhead, Optimal
-
-    kinds: dict[str, type[Growth]] = {"greedy": Greedy, "look-ahead": LookAhead, "optimal": Optimal}
-    kind = kinds[options.growth]
-    given: dict[str, Any] = {
-        "thresholds": options.thresholds,
-        "simplify": options.simplify,
-        "simplicity": options.simplicity,
-        "min_gain": options.min_gain,
-        "prevent_same_label": options.prevent_same_label or None,
-        "pool": options.growth_pool,
-    }
-    shared = {} if usual is None else {"thresholds": usual.thresholds, "simplify": usual.simplify}
-    known = {field.name for field in fields(kind)}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    for name in chosen:
-        if name not in known:
-            option = "growth-pool" if name == "pool" else name.replace("_", "-")
-            knowing = [each for each, other in kinds.items() if name in {field.name for field in fields(other)}]
-            fail(f"--{option} is for --growth {' or '.join(knowing)}, not for {options.growth}", USAGE)
-    if kind is Greedy and not chosen:
-        return usual
-    return kind(**shared | chosen)
-
-
-def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
-    """The columns that the grammar leaves out, and why."""
-    return {} if classifier.grammar_ is None else classifier.grammar_.left_out
-
-
 def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, Any]:
     from telltree.explain import as_records
-    from telltree.tree.training import proved
+    from telltree.explain.outline import proof_text
 
     tree = classifier.tree_
     return {
@@ -441,8 +196,8 @@ def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, A
         "leaves": len(tree.leaves),
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
-        "proved": proved(tree),
+        "proved": proof_text(tree),
         "min_recall": [str(floor) for floor in tree.floors],
-        "left_out": _left_out(classifier),
+        "left_out": {} if classifier.grammar_ is None else classifier.grammar_.left_out,
         "rules": as_records(classifier.rules(style=style)),
     }

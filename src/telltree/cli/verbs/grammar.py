@@ -1,13 +1,13 @@
-"""telltree grammar: the language that fit would search, to edit and hand back."""
+"""telltree grammar: print the grammar that `telltree fit` would use, to edit and hand back."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from telltree.cli.inputs import read_sources
-from telltree.cli.left_out import say_left_out
-from telltree.cli.options import DataOptions, Force, Source, check_output, put, say
+from telltree.cli.inputs import read_sources, say_left_out
+from telltree.cli.options import DataOptions, Force, Source
+from telltree.cli.output import check_output, put, say
 
 
 def grammar(
@@ -42,8 +42,8 @@ def grammar(
 
     check_output(output, force=force)
     panel, labels = read_sources(source, data)
-    made = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels, shapes=shapes)
-    say_left_out(made)
-    put(str(made).rstrip("\n"), output)
+    written = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels, shapes=shapes)
+    say_left_out(written)
+    put(str(written).rstrip("\n"), output)
     if output is not None:
         say(f"wrote {output}")

@@ -1,4 +1,4 @@
-"""telltree inspect: what is in the data, and a schema to edit."""
+"""telltree inspect: describe the data, and write a schema to edit."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from telltree.cli.inputs import read_sources
-from telltree.cli.options import DataOptions, Force, Json, Source, check_output, one_line, put, put_json, say, table
+from telltree.cli.options import DataOptions, Force, Json, Source
+from telltree.cli.output import check_output, one_line, put, put_json, say, table
 from telltree.text import counted
 
 _MOST_LABELS = 30
@@ -40,9 +41,7 @@ def inspect(
     if json:
         put_json(found)
     else:
-        from telltree.panel.dates import date_range
-
-        put(_told(found, date_range(panel)))
+        put(_text(found, panel.date_range()))
     if output is not None:
         put(panel.schema.to_toml(time_unit=panel.time_unit), output)
         say(f"wrote {output}")
@@ -52,12 +51,10 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
     from collections import Counter
 
     from telltree.panel import unusable
-    from telltree.panel.dates import date_range
-    from telltree.panel.leaks import leaks
-    from telltree.panel.usable import remedy
+    from telltree.panel.column_checks import leaks, remedy
 
     left_out, missing = unusable(panel), panel.missing()
-    given_away = {} if labels is None else leaks(panel, labels)
+    leaking = {} if labels is None else leaks(panel, labels)
     columns = [
         {
             "name": column.name,
@@ -70,7 +67,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
             "values": _values(panel, column.name),
             "left_out": left_out.get(column.name),
             "bring_back": remedy(left_out[column.name]) if column.name in left_out else None,
-            "leak": given_away.get(column.name),
+            "leak": leaking.get(column.name),
         }
         for column in panel.schema.values()
     ]
@@ -83,7 +80,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
         },
         "period": panel.period,
         "time_unit": panel.time_unit,
-        "dates": date_range(panel, iso=True),
+        "dates": panel.date_range(iso=True),
         "labels": None if labels is None else dict(Counter(labels.tolist()).most_common()),
         "columns": columns,
         "notes": list(panel.notes),
@@ -91,7 +88,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
 
 
 def _values(panel: "Panel", name: str) -> Any:
-    """The range of a real column, the levels of a categorical one, None for a Boolean one."""
+    """Return the range of a real column, the levels of a categorical one, None for a Boolean one."""
     column = panel.schema[name]
     if column.type == "categorical":
         return list(column.levels)
@@ -101,11 +98,10 @@ def _values(panel: "Panel", name: str) -> Any:
     return None
 
 
-def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
+def _text(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
+    from telltree.panel.column_checks import leaks_text, remedies
     from telltree.panel.dates import duration_text
-    from telltree.panel.labels import told_singles
-    from telltree.panel.leaks import told_leaks
-    from telltree.panel.usable import remedies
+    from telltree.panel.labels import single_record_warning
 
     steps = found["steps"]
 
@@ -114,9 +110,9 @@ def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     length += counted(steps["longest"], "step")
     lines = [f"{counted(found['records'], 'record')} of {length}{', one every ' if pace else ''}{pace}"]
     if found["labels"] is not None:
-        told = [f"{_short(label)} ({n})" for label, n in list(found["labels"].items())[:_MOST_LABELS]]
+        counts = [f"{_short(label)} ({n})" for label, n in list(found["labels"].items())[:_MOST_LABELS]]
         more = f", and {len(found['labels']) - _MOST_LABELS} more" if len(found["labels"]) > _MOST_LABELS else ""
-        lines.append(f"labels: {', '.join(told)}{more}")
+        lines.append(f"labels: {', '.join(counts)}{more}")
     if dates is not None:
         lines.append(f"dates: {dates[0]} to {dates[1]}")
     phrases = any(c["phrase"] for c in found["columns"])
@@ -137,9 +133,9 @@ def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     lines += ["", table(("column", "type", "kind", *words, "missing", "values", "left out because"), rows)]
     left_out = {c["name"]: c["left_out"] for c in found["columns"] if c["left_out"]}
     leaking = {c["name"]: c["leak"] for c in found["columns"] if c["leak"]}
-    singles = None if found["labels"] is None else told_singles(found["labels"].values())
-    warned = [f"warning: {told}" for told in (singles, told_leaks(leaking) if leaking else None) if told is not None]
-    notes = [*warned, *remedies(left_out), *(f"note: {note}" for note in found["notes"])]
+    singles = None if found["labels"] is None else single_record_warning(found["labels"].values())
+    warnings = [f"warning: {text}" for text in (singles, leaks_text(leaking) if leaking else None) if text is not None]
+    notes = [*warnings, *remedies(left_out), *(f"note: {note}" for note in found["notes"])]
     lines += ["", *notes] if notes else []
     return "\n".join(lines)
 
@@ -153,7 +149,7 @@ def _shown(values: Any) -> str:
 
 
 def _short(name: object) -> str:
-    """A name on one line, shortened if it is long."""
+    """Return a name on one line, shortened if it is long."""
     from telltree.text import clip
 
     return clip(one_line(str(name)))

@@ -1,11 +1,12 @@
-"""telltree predict: the class of each record."""
+"""telltree predict: predict the class of each record."""
 
 from typing import Annotated
 
 import typer
 
 from telltree.cli.inputs import Functions, as_learnt, functions_in, id_heading, read_sources
-from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source, check_output, put_csv, put_json
+from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
+from telltree.cli.output import check_output, put_csv, put_json
 
 
 def predict(
@@ -34,14 +35,14 @@ def predict(
     loaded = load_predictor(model, functions_in(functions))
     data = as_learnt(source, data, loaded.tree)
     panel, _ = read_sources(source, data, loaded.schema)
-    told = [said.answers(every=proba) for said in loaded.tree.summaries]
-    columns = list(told[0])
+    predictions = [summary.answers(every=proba) for summary in loaded.tree.summaries]
+    columns = list(predictions[0])
     columns.insert(0, id_heading(data, columns))
-    homes = zip(panel.ids.tolist(), loaded.tree.apply(panel), strict=True)
-    rows = [[record, *told[category - 1].values()] for record, category in homes]
+    categories = zip(panel.ids.tolist(), loaded.tree.apply(panel), strict=True)
+    rows = [[record, *predictions[category - 1].values()] for record, category in categories]
     if loaded.tree.three_valued:
         columns.append("unknown")
-        rows = [[*row, met] for row, met in zip(rows, loaded.tree.unknown(panel).sum(axis=1).tolist(), strict=True)]
+        rows = [[*row, count] for row, count in zip(rows, loaded.tree.unknown(panel).sum(axis=1).tolist(), strict=True)]
     if json:
         put_json([dict(zip(columns, row, strict=True)) for row in rows], output)
     else:

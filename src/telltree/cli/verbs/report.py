@@ -1,4 +1,4 @@
-"""telltree report: what a model says about its data, as one HTML page."""
+"""telltree report: write one HTML page on a model and its data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from telltree.cli.inputs import Functions, as_learnt, functions_in, read_sources
-from telltree.cli.options import DataOptions, Force, InStyle, Model, Source, check_output, say
+from telltree.cli.options import DataOptions, Force, InStyle, Model, Source
+from telltree.cli.output import check_output, say
 
 
 def report(

@@ -1,17 +1,21 @@
-"""telltree show: what a model says."""
+"""telltree show: print a model."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from telltree.cli.inputs import Functions, functions_in
-from telltree.cli.options import InStyle, Json, Model, put, put_json
+from telltree.cli.options import InStyle, Json, Model
+from telltree.cli.output import put, put_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from telltree.english.styles import Style
     from telltree.explain import RuleRow
-    from telltree.explain.categories import Occurrence, Telling
-    from telltree.explain.english import Style
-    from telltree.tree.tree import Tree
+    from telltree.explain.category_text import CategoryText
+    from telltree.explain.occurrence import Occurrence
+    from telltree.tree.tree import Branch, Tree
 
 
 def show(
@@ -43,30 +47,30 @@ def show(
     """
     from dataclasses import replace
 
-    from telltree.explain import as_records, rules_table, rules_text
-    from telltree.explain.categories import groups_text
+    from telltree.explain import as_records, outline, rules_table, rules_text
+    from telltree.explain.category_text import groups_text
+    from telltree.explain.outline import remarks, unknown_answers
     from telltree.models import load_model
     from telltree.text import clip
-    from telltree.tree.training import doubts, remarks
 
     tree = load_model(model, functions_in(functions)).tree
     rules = rules_table(tree, style=style)
     if json:
-        put_json([row | _more(tree, number, style) for number, row in enumerate(as_records(rules), 1)])
+        put_json([row | _extra(tree, number, style) for number, row in enumerate(as_records(rules), 1)])
     elif formulas:
         put(f"{tree}\n\n{rules_text([replace(rule, title=clip(rule.title)) for rule in rules])}")
     else:
-        told = [_telling(rule, tree, style) for rule in rules]
-        categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
-        put(categories if english else f"{tree.outline(style=style)}\n\n{categories}", wrap=True)
-        # without the questions, what was unknown of them; floors explain the weights
-        for remark in (*doubts(tree), *tree.floors) if english else remarks(tree):
+        texts = [_category_text(rule, tree, style) for rule in rules]
+        categories = "\n\n".join(text.alone(whole=True) for text in texts) if whole else groups_text(texts)
+        put(categories if english else f"{outline(tree, style=style)}\n\n{categories}", wrap=True)
+        # --english shows no questions, so it leaves out remarks on them, except on unknown answers and on weights
+        for remark in (*unknown_answers(tree), *tree.floors) if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
 
 
-def _more(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
-    """What is told of a category besides its row: the paper's form, what its sibling shares, and what sets it apart."""
-    from telltree.explain.categories import sentence
+def _extra(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
+    """Return the sentence in the paper's form, the part that the sibling shares, and the part that sets it apart."""
+    from telltree.explain.sentence import sentence
 
     _, branches = tree.leaves[number - 1]
     return {
@@ -76,41 +80,40 @@ def _more(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
     }
 
 
-def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
-    from telltree.explain.categories import CategoryText, Telling, open_in_training, sentence
+def _category_text(rule: "RuleRow", tree: "Tree", style: "Style") -> "CategoryText":
+    from telltree.explain.category_text import CategoryText, Statement
+    from telltree.explain.occurrence import training_unknowns
+    from telltree.explain.sentence import sentence
     from telltree.text import counted
 
     leaf, branches = tree.leaves[rule.cluster - 1]
-    whole, *steps = (
-        CategoryText(
-            sentence(some, tree.schema, tree.missing, style=style, step=tree.step),
-            doubt=None if doubt is None else str(doubt),
-        )
-        for some, doubt in (
-            (branches, None),
-            *zip(((branch,) for branch in branches), open_in_training(branches, tree.missing), strict=True),
-        )
-    )
-    return Telling(
+
+    def statement(branches: "Sequence[Branch]", doubt: object = None) -> Statement:
+        english = sentence(branches, tree.schema, tree.missing, style=style, step=tree.step)
+        return Statement(english, doubt=None if doubt is None else str(doubt))
+
+    doubts = training_unknowns(branches, tree.missing)
+    return CategoryText(
         number=rule.cluster,
         branches=branches,
         head=f"[{rule.cluster}] {rule.title}: {rule.figures}",
         headline=rule.headline,
-        whole=whole,
+        whole=statement(branches),
         short=None if rule.short == rule.english else rule.short,
         among=f"on the {counted(tree.records, 'training record')}",
-        steps=tuple(steps),
+        steps=tuple(statement([branch], doubt) for branch, doubt in zip(branches, doubts, strict=True)),
         claim=None if rule.headline is None or leaf.headline is None else leaf.headline.formula,
-        occurs=_occurs(rule, tree) if style == "plain" else {},
+        occurs=_occurrences(rule, tree) if style == "plain" else {},
     )
 
 
-def _occurs(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
-    """In how many training records of a category the conditions of its sentences occur."""
-    from telltree.explain.categories import occurred_in_training, signed
+def _occurrences(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
+    """Return the occurrence of the conditions of each of a category's sentences among its training records."""
+    from telltree.explain.occurrence import training_occurrences
+    from telltree.explain.sentence import claims_of
 
     leaf, branches = tree.leaves[rule.cluster - 1]
-    occurred, claims = occurred_in_training(tree), signed(branches)
-    told = [claims, *([claim] for claim in claims), *([] if leaf.short is None else [[leaf.short.expression]])]
-    known = ((tree.says(*some), occurred(some, rule.cluster)) for some in told)
-    return {text: found for text, found in known if found is not None}
+    occurrence_of, claims = training_occurrences(tree), claims_of(branches)
+    sentences = [claims, *([claim] for claim in claims), *([] if leaf.short is None else [[leaf.short.expression]])]
+    found = ((tree.sentence(*some), occurrence_of(some, rule.cluster)) for some in sentences)
+    return {text: occurrence for text, occurrence in found if occurrence is not None}

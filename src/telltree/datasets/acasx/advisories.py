@@ -1,4 +1,4 @@
-"""Encounters as flights with named advisories, for figures of single encounters."""
+"""Flights with named advisories, for figures of single encounters."""
 
 from typing import Any
 
@@ -16,11 +16,11 @@ _COLUMNS = (
     ("pilot_phase", {"type": "categorical"}, "pilot {}"),
 )
 _VARIANTS = {0: "{}", 1: "Crossing {}", 2: "{} Now", 3: "Increase {}", 4: "Maintain {}"}
-"""By vertical control: none of these, crossing, reversal, increase, maintain."""
+"""The forms of names, by vertical control: none of these, crossing, reversal, increase, maintain."""
 
 
 def advised_flights(panel: Panel) -> Panel:
-    """For each aircraft its altitude, vertical rate, advisory by name and the pilot's response; for both, `nmac`.
+    """Return for each aircraft altitude, vertical rate, advisory by name and the pilot's response; for both, `nmac`.
 
     The columns are called as in `make_encounters`, so that `telltree.report.plot_encounter` draws both. Advisories are
     named as in the paper: "Level-off, Do Not Climb" is one that must be acted on, "Do Not Climb" one that is kept to by
@@ -44,7 +44,7 @@ def advised_flights(panel: Panel) -> Panel:
 
 
 def _advisories(panel: Panel, number: int) -> NDArray[np.object_]:
-    """The advisory at each step; before the first and after the last advisory it is "clear of conflict"."""
+    """Return the advisory at each step; before the first and after the last it is "clear of conflict"."""
     up, down, control, combined = (_code(panel, name, number) for name in ("ua", "da", "vc", "cc"))
     preventive = combined == 6
     names = np.full(panel.steps, CLEAR, dtype=object)
@@ -57,7 +57,7 @@ def _advisories(panel: Panel, number: int) -> NDArray[np.object_]:
 
 
 def _code(panel: Panel, name: str, number: int) -> NDArray[np.int64]:
-    """The number that three bits make; the first bit counts 4."""
+    """Return the number made of three bits, of which the first counts 4."""
     bits = [panel.stacked(f"{name}{bit}_{number}") == 1 for bit in range(3)]
     found: NDArray[np.int64] = 4 * bits[0].astype(np.int64) + 2 * bits[1] + bits[2]
     return found

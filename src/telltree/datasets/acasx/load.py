@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from telltree.datasets.homes import homes
 from telltree.errors import DataError
 from telltree.panel import Column, ColumnType, Panel, Schema, read
-from telltree.panel.assemble import Parts
+from telltree.panel.panel_data import PanelData
 from telltree.panel.schema import listed
 from telltree.panel.store import Store
 from telltree.text import counted
@@ -98,7 +98,7 @@ _OF_BOTH: tuple[tuple[str, str, str], ...] = (
 
 
 def schema() -> Schema:
-    """What the columns are: those of aircraft 1, those of aircraft 2, and those of both."""
+    """Return the columns: those of aircraft 1, of aircraft 2, and of both."""
     ours = [_column(f"{row[0]}_1", row, 1, 2) for row in _OF_AIRCRAFT]
     theirs = [_column(f"{row[0]}_2", row, 2, 1) for row in _OF_AIRCRAFT]
     return Schema([*ours, *theirs, *(_column(row[0], row, 1, 2) for row in _OF_BOTH)])
@@ -126,7 +126,7 @@ Table = tuple[list[str], list[list[str]]]
 def read_folder(
     folder: Path, columns: Sequence[str]
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """All steps of these columns, one record after another; lengths, ids, and which ended in a collision."""
+    """Read these columns, one record after another; return them, lengths, ids, and flags of collisions."""
     ids, nmac = _labels(folder / META)
     records = [_record(folder / f"{number}.csv.gz", columns) for number in ids]
     steps = np.concatenate(records)
@@ -195,12 +195,12 @@ Columns = dict[str, NDArray[Any]]
 
 
 def read_sample() -> tuple[Columns, NDArray[np.int64], NDArray[np.bool_]]:
-    """The columns over all steps, the numbers of the encounters, and which ended in a collision."""
+    """Return the columns over all steps, the numbers of the encounters, and flags of collisions."""
     return unpacked((files("telltree.datasets.acasx") / _FILE).read_bytes())
 
 
 def packed(columns: Columns, ids: NDArray[np.int64], nmac: NDArray[np.bool_]) -> bytes:
-    """The file for these encounters of 50 steps; Booleans are columns of type bool or int8, all others numbers."""
+    """Pack encounters of 50 steps; columns of type bool or int8 are Boolean, all others numbers."""
     arrays: Columns = {"ids": ids.astype(np.int32), "nmac": nmac}
     for name, values in columns.items():
         if values.dtype in (np.bool_, np.int8):
@@ -215,7 +215,7 @@ def packed(columns: Columns, ids: NDArray[np.int64], nmac: NDArray[np.bool_]) ->
 
 
 def unpacked(content: bytes) -> tuple[Columns, NDArray[np.int64], NDArray[np.bool_]]:
-    """What `packed` was given, numbers rounded to thousandths."""
+    """Return the arguments of `packed`, with numbers rounded to thousandths."""
     with np.load(io.BytesIO(lzma.decompress(content)), allow_pickle=False) as arrays:
         ids, nmac = arrays["ids"].astype(np.int64), arrays["nmac"]
         columns: Columns = {}
@@ -234,7 +234,7 @@ def unpacked(content: bytes) -> tuple[Columns, NDArray[np.int64], NDArray[np.boo
 SOURCE = "https://github.com/sisl/GrammarExpts.jl, folder data/datasets/libcas098small_10K"
 PARQUET = "encounters.parquet"
 BEFORE = 5
-"""Seconds before the closest approach at which a cut record ends."""
+"""Seconds between the end of a cut record and the closest approach."""
 
 
 class Acasx(NamedTuple):
@@ -245,7 +245,7 @@ class Acasx(NamedTuple):
 
 
 class EncounterTable(NamedTuple):
-    """Encounters as they were read: every column over all steps, one record after another."""
+    """Encounters as arrays: each column over all steps, one record after another."""
 
     columns: Mapping[str, NDArray[Any]]
     """Reals as floats, Booleans as 0 and 1."""
@@ -273,12 +273,12 @@ def load_acasx(path: str | os.PathLike[str] | None = None, cut: bool = True) -> 
         name: np.asarray(whole.columns[name][kept], np.float64 if column.type is ColumnType.REAL else np.int8)
         for name, column in known.items()
     }
-    panel = Panel._whole(Parts(known, Store(lengths, columns, {}), whole.ids, 1.0, "s", ()))
+    panel = Panel._of(PanelData(known, Store(lengths, columns, {}), whole.ids, 1.0, "s", ()))
     return Acasx(panel, np.where(whole.nmac, "NMAC", "safe"))
 
 
 def find_acasx() -> Path | None:
-    """The whole data, where the user keeps data sets ($TELLTREE_DATA, or the user's data folder); None if not there."""
+    """Return the folder with all encounters, in $TELLTREE_DATA or the user's data folder; None if there is none."""
     return next((home for home in homes() if any(place.is_file() for place in _files(home))), None)
 
 
@@ -294,15 +294,15 @@ def _read(path: Path) -> EncounterTable:
             return EncounterTable(*read_folder(place.parent, tuple(schema())))
         if place.is_file():
             return _read_parquet(place)
-    told = "" if path.exists() else ", which does not exist"
+    not_there = "" if path.exists() else ", which does not exist"
     raise DataError(
-        f"no aircraft encounters in {path}{told}: expected {PARQUET}, or a folder with {META} and files such as "
+        f"no aircraft encounters in {path}{not_there}: expected {PARQUET}, or a folder with {META} and files such as "
         f"1.csv.gz; they are public: {SOURCE}. Without a path, a sample is read that comes with telltree"
     )
 
 
 def _files(path: Path) -> list[Path]:
-    """The files that may hold the encounters, given a path: the file itself, or the first file to read in a folder."""
+    """Return the files that may hold the encounters: the given path itself, or the usual names in it."""
     names = (PARQUET, META, f"acasx/{PARQUET}", f"libcas098small_10K/{META}")
     return [path, *(path / name for name in names)]
 
@@ -317,7 +317,7 @@ def _read_parquet(path: Path) -> EncounterTable:
 
 
 def _cut_lengths(whole: EncounterTable) -> NDArray[np.int64]:
-    """How many steps lie more than BEFORE seconds before the closest approach; all of a record that was already cut.
+    """Return the number of steps more than BEFORE seconds before the closest approach; all steps of cut records.
 
     The closest approach is where vertical separation plus a fifth of the horizontal range is smallest, the authors'
     measure.
@@ -331,7 +331,7 @@ def _cut_lengths(whole: EncounterTable) -> NDArray[np.int64]:
 
 
 def _first_steps(lengths: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows are among the first `kept` of their record."""
+    """Return a mask of the first `kept` rows of each record."""
     step = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     among: NDArray[np.bool_] = step < np.repeat(kept, lengths)
     return among

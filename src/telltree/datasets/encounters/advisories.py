@@ -1,4 +1,4 @@
-"""The advisories: what they ask of a pilot, which may follow which, and what each costs.
+"""Advisories: the rates they ask for, the order in which they may follow each other, and their costs.
 
 Heights are in feet, rates in feet per second. A relative height is the intruder's minus own.
 """
@@ -14,7 +14,7 @@ COC, DNC, DND, DES1500, CL1500, SDES1500, SCL1500, SDES2500, SCL2500 = range(9)
 
 NUMBER = 9
 TARGET = np.array([0.0, 0.0, 0.0, -25.0, 25.0, -25.0, 25.0, -41.67, 41.67])
-"""The rate that an advisory asks for; a rate beyond it also complies."""
+"""The rate that an advisory asks for; a rate beyond it complies too."""
 PUSH = np.array([0.0, -8.33, 8.33, -8.33, 8.33, -10.7, 10.7, -10.7, 10.7])
 """The acceleration of a responding aircraft, ft/s², until its rate complies."""
 SPREAD = np.array([3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
@@ -37,32 +37,32 @@ FAST, SLOW, MIDDLING = 50.0, 100 / 3, 200 / 3  # vertical closure
 
 @small
 def sense(advisory):
-    """1 for up, −1 for down, 0 for clear of conflict."""
+    """Return 1 for up, −1 for down, 0 for clear of conflict."""
     return 0 if advisory == COC else 1 - 2 * (advisory & 1)
 
 
 @small
 def complies(advisory, rate):
-    """Whether the rate complies with the advisory."""
+    """Return True if the rate complies with the advisory."""
     direction = sense(advisory)
     return direction * rate >= direction * TARGET[advisory]
 
 
 @small
 def strengthens(advisory, before):
-    """Whether an advisory asks for more than the one before, in the same sense."""
+    """Return True if an advisory asks for more than the one before, in the same sense."""
     return advisory > before and sense(advisory) == sense(before)
 
 
 @small
 def reverses(advisory, before):
-    """Whether an advisory has the opposite sense of the one before."""
+    """Return True if an advisory has the opposite sense of the one before."""
     return sense(advisory) * sense(before) < 0
 
 
 @small
 def _cost_of_sense(h, closure, direction, corrective):
-    """The cost of crossing the intruder's height, and of an alert that is not urgent."""
+    """Return the cost of crossing the intruder's height, and of an alert that is not urgent."""
     far, crossing = abs(h), h * direction > 0
     cost = 0.0
     if crossing and not corrective:
@@ -82,7 +82,7 @@ def _cost_of_sense(h, closure, direction, corrective):
 
 @small
 def reward(h, own, intruder, before, advisory):
-    """The immediate reward of `advisory` after `before`; all but clear of conflict cost something."""
+    """Return the immediate reward of `advisory` after `before`; all but clear of conflict cost something."""
     cost = NOT_ALLOWED if advisory > LAST_NEXT[before] else 0.0
     if advisory == COC:
         return CLEAR - cost

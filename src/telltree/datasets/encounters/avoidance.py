@@ -1,4 +1,4 @@
-"""The collision avoidance logic on board: what it advises, once a second, from its cached table."""
+"""The collision avoidance logic on board, which advises once a second from its cached table."""
 
 import hashlib
 import logging
@@ -11,9 +11,9 @@ import platformdirs
 from numpy.typing import ArrayLike, NDArray
 
 from telltree.compiled import kernel, small
-from telltree.datasets.encounters import advisories, table
+from telltree.datasets.encounters import advisories, logic_table
 from telltree.datasets.encounters.advisories import COC, NUMBER, reverses, reward, sense
-from telltree.datasets.encounters.table import (
+from telltree.datasets.encounters.logic_table import (
     HEIGHTS,
     RATES,
     SECONDS,
@@ -37,8 +37,8 @@ SAME_SENSE_WAIT, OTHER_WAIT = 30, 50  # ticks of 0.1 s between changes; clear of
 NOBODY = -1
 
 ADVISORY, CHANGED, FOLLOWS, AWAITS, DUE, SHARP, SHARP_NEXT = range(7)
-"""What is known of an aircraft's crew, all integers: advisory shown and the tick it changed at, advisory followed,
-advisory awaited (NOTHING if none) and the tick it is due at, and whether these call for the larger acceleration.
+"""The state of an aircraft's crew, all integers: advisory shown and the tick it changed at, advisory followed,
+advisory awaited (NOTHING if none) and the tick it is due at, and flags that these call for the larger acceleration.
 """
 CREW = 7
 NOTHING = -1
@@ -46,7 +46,7 @@ NOTHING = -1
 
 @small
 def time_left(x, y, vx, vy, alerted):
-    """Seconds until the projected range is under LOST, at least 1; SECONDS if they diverge or would pass far apart."""
+    """Return the seconds until the range is under LOST, at least 1; SECONDS if they diverge or pass far apart."""
     speed = vx * vx + vy * vy
     closing = -(x * vx + y * vy)
     if closing <= 0.0:
@@ -60,7 +60,7 @@ def time_left(x, y, vx, vy, alerted):
 
 @small
 def appraise(table, h, own, intruder, seconds, before, responds, worth):
-    """Write the value of each advisory here into `worth`."""
+    """Write the value of each advisory in this state into `worth`."""
     layer = table[int(seconds + 0.5) - 1]
     h_cell, h_share = locate(HEIGHTS, h)
     own_cell, own_share = locate(RATES, own)
@@ -80,7 +80,7 @@ def appraise(table, h, own, intruder, seconds, before, responds, worth):
 
 @small
 def may_follow(advisory, before, wait, banned, leads):
-    """Whether an advisory may be shown `wait` ticks after the last change.
+    """Return True if an advisory may be shown `wait` ticks after the last change.
 
     `banned` is the sense of the other aircraft's advisory if that came first, else 0; only the aircraft that `leads`
     may reverse.
@@ -98,7 +98,7 @@ def may_follow(advisory, before, wait, banned, leads):
 
 @small
 def best(worth, before, wait, banned, leads, threat):
-    """The best permitted advisory; without a threat, clear of conflict as soon as it is permitted."""
+    """Return the best permitted advisory; without a threat, clear of conflict as soon as it is permitted."""
     found = NOTHING
     for advisory in range(NUMBER):
         if may_follow(advisory, before, wait, banned, leads) and (found == NOTHING or worth[advisory] > worth[found]):
@@ -110,7 +110,7 @@ def best(worth, before, wait, banned, leads, threat):
 
 @small
 def margin(worth, chosen, before, wait, banned, leads):
-    """How much more the chosen advisory is worth than the best permitted alternative; 0 if there is none."""
+    """Return the margin of the chosen advisory over the best permitted alternative; 0 if there is none."""
     other = -np.inf
     for advisory in range(NUMBER):
         if advisory != chosen and may_follow(advisory, before, wait, banned, leads):
@@ -120,9 +120,9 @@ def margin(worth, chosen, before, wait, banned, leads):
 
 @small
 def decide(table, seen, seconds, threat, tick, crew, leader, worth, margins):
-    """Show both crews their advisories, the leader first; returns who leads afterwards.
+    """Show both crews their advisories, the leader first; return who leads afterwards.
 
-    `seen` has a row for each aircraft: height and vertical rate. Crews learn of changes in `cockpit.hear`; here only
+    `seen` has a row for each aircraft: height and vertical rate. Crews learn of changes in `flight.hear`; here only
     ADVISORY and CHANGED are set.
     """
     head = max(leader, 0)
@@ -174,20 +174,20 @@ def load_table(threads: int) -> Table:
 
 
 def cache_path() -> Path:
-    """Where the table for these parameters is stored."""
-    said = "\n".join(_constants(advisories) + _constants(table))
-    name = hashlib.sha256(said.encode()).hexdigest()[:16]
+    """Return the path of the table for these parameters."""
+    parameters = "\n".join(_constants(advisories) + _constants(logic_table))
+    name = hashlib.sha256(parameters.encode()).hexdigest()[:16]
     return platformdirs.user_cache_path("telltree", appauthor=False) / f"avoidance-{name}.table"
 
 
 def _constants(module: ModuleType) -> list[str]:
-    """All constants of a module, defined or imported: the names in capitals."""
+    """Return all constants of a module, defined or imported: the names in capitals."""
     values = {name: value for name, value in vars(module).items() if name.isupper()}
     return [f"{name} = {np.asarray(value).tolist()!r}" for name, value in sorted(values.items())]
 
 
 def _read(place: Path) -> Table | None:
-    """The table in a file, or None if the file is missing or damaged."""
+    """Return the table in a file, or None if the file is missing or damaged."""
     try:
         content = place.read_bytes()
     except OSError:
@@ -198,7 +198,7 @@ def _read(place: Path) -> Table | None:
     return np.frombuffer(numbers, _STORED).reshape(_SHAPE).astype(np.float32)
 
 
-# ---- What the logic would advise in given situations, for figures and checks.
+# ---- The advisories of the logic in given situations, for figures and checks.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -216,7 +216,7 @@ def advised(
     before: str = "COC",
     responds: bool = False,
 ) -> NDArray[np.str_]:
-    """The advisory of a single aircraft, without coordination, as one of `CODES`.
+    """Return the advisory of a single aircraft, without coordination, as one of `CODES`.
 
     height: of the intruder over own aircraft, ft. seconds: until horizontal separation is lost, from 1 to 40. The rates
     are vertical, ft/s. The arrays are broadcast against each other. before: the advisory shown so far; responds:

@@ -1,4 +1,4 @@
-"""Families of encounters: what the aircraft of each intend, drawn with keyed random numbers."""
+"""Families of encounters: the plans of their aircraft, drawn with keyed random numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class Chance:
         self._drawn = 0
 
     def _unit(self, shape: tuple[int, ...]) -> Floats:
-        """Between 0 and 1, neither included."""
+        """Draw from the open interval between 0 and 1."""
         count = int(np.prod(shape))
         counters = np.arange(self._drawn + 1, self._drawn + count + 1, dtype=np.uint64)
         self._drawn += count
@@ -48,27 +48,27 @@ class Chance:
         return (((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52).reshape(-1, *shape)
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...] = ()) -> Floats:
-        """Uniform between two numbers."""
+        """Draw uniformly between two numbers."""
         return low + (high - low) * self._unit(shape)
 
     def normal(self, mean: float, deviation: float, shape: tuple[int, ...] = ()) -> Floats:
-        """Normally distributed (Box and Muller)."""
+        """Draw from a normal distribution (Box and Muller)."""
         radius, angle = np.sqrt(-2 * np.log(self._unit(shape))), 2 * np.pi * self._unit(shape)
         found: Floats = mean + deviation * radius * np.cos(angle)
         return found
 
     def laplace(self, scale: float, shape: tuple[int, ...] = ()) -> Floats:
-        """Laplace distributed about 0."""
+        """Draw from a Laplace distribution about 0."""
         unit = self._unit(shape) - 0.5
         found: Floats = -scale * np.sign(unit) * np.log1p(-2 * np.abs(unit))
         return found
 
     def happens(self, probability: float, shape: tuple[int, ...] = ()) -> NDArray[np.bool_]:
-        """True with this probability."""
+        """Draw True with this probability."""
         return self._unit(shape) < probability
 
     def sign(self, shape: tuple[int, ...] = ()) -> Floats:
-        """1 or −1."""
+        """Draw 1 or −1."""
         return np.where(self.happens(0.5, shape), 1.0, -1.0)
 
 
@@ -83,7 +83,7 @@ G = 32.2  # ft/s²
 
 @dataclass(frozen=True)
 class Plans:
-    """Encounters that might be flown; `meeting` is when the aircraft are closest horizontally."""
+    """Encounters to fly; `meeting` is the time when the aircraft are closest horizontally."""
 
     meeting: Floats
     paths: Floats  # encounter, aircraft, X … TURN
@@ -106,7 +106,7 @@ class Plans:
 
 
 def draw_meeting(chance: Chance) -> tuple[Floats, Floats, Floats]:
-    """Draw when the aircraft meet, the paths that lead there, and the errors of their altimeters."""
+    """Draw the times when the aircraft meet, the paths that lead there, and the errors of their altimeters."""
     meeting = np.clip(chance.normal(40, 1.8), 36, 44)
     miss = np.abs(chance.normal(0, 300)) * chance.sign()
     speed = chance.uniform(250, 700, (2,))
@@ -127,7 +127,7 @@ def draw_meeting(chance: Chance) -> tuple[Floats, Floats, Floats]:
 
 
 def positions(paths: Floats, times: Floats) -> Floats:
-    """Where steadily turning aircraft are: encounter, aircraft, time, x and y. `times`: a row for each, or one."""
+    """Return positions of steadily turning aircraft: encounter, aircraft, time, x and y. `times` may have one row."""
     half = paths[..., TURN, None] * times[:, None] / 2
     chord = paths[..., SPEED, None] * times[:, None] * np.sinc(half / np.pi)
     along = paths[..., HEADING, None] + half
@@ -136,13 +136,13 @@ def positions(paths: Floats, times: Floats) -> Floats:
 
 
 def offsets(paths: Floats) -> Floats:
-    """The offset of aircraft 2 from aircraft 1, at each tick of the flight and one more: encounter, tick, x and y."""
+    """Return the offset of aircraft 2 from aircraft 1, at each tick and one more: encounter, tick, x and y."""
     found = positions(paths, TICK * np.arange(END + 2, dtype=np.float64)[None])
     return np.ascontiguousarray(found[:, 1] - found[:, 0])
 
 
 def climbing(rates: Floats) -> Floats:
-    """Vertical plans with constant rates: encounter, aircraft."""
+    """Return vertical plans with constant rates: encounter, aircraft."""
     climbs = np.zeros((*rates.shape, PLAN))
     climbs[..., RATE] = rates
     climbs[..., MANOEUVRES::3] = NEVER
@@ -151,7 +151,7 @@ def climbing(rates: Floats) -> Floats:
 
 
 def manoeuvre(climbs: Floats, who: Whole, start: Floats, rate: Floats, push: Floats, *, number: int = 0) -> None:
-    """Add to the plan of one aircraft of each encounter; a later manoeuvre has a higher number."""
+    """Add a manoeuvre to the plan of one aircraft of each encounter; later manoeuvres have higher numbers."""
     place = MANOEUVRES + 3 * number
     climbs[np.arange(len(who)), who, place : place + 3] = np.stack([start, rate, push], axis=1)
 
@@ -162,7 +162,7 @@ def set_heights(climbs: Floats, when: Floats, level: Floats, miss: Floats) -> No
 
 
 def _climbed(climbs: Floats, when: Floats) -> Floats:
-    """How far each aircraft climbs until then, flown as in `flight.fly` without advisories."""
+    """Return how far each aircraft climbs until then, flown as in `flight.fly` without advisories."""
     rate, push = climbs[..., RATE].copy(), np.full(climbs.shape[:2], GENTLE)
     command, height = rate.copy(), np.zeros_like(rate)
     for tick in range(END):
@@ -181,14 +181,14 @@ def _climbed(climbs: Floats, when: Floats) -> Floats:
 
 
 def straight(chance: Chance, meeting: Floats) -> Floats:
-    """Each flies level, or climbs or descends steadily."""
+    """Plan flights that are level, or climb or descend steadily."""
     climbs = climbing(_gentle(chance, 8, 40))
     set_heights(climbs, meeting, _level(chance), chance.normal(0, 350))
     return climbs
 
 
 def level_off(chance: Chance, meeting: Floats) -> Floats:
-    """One or both climb or descend towards the other, and level off short of it."""
+    """Plan flights of which one or both climb or descend towards the other, and level off short of it."""
     who, way = _who(chance), chance.sign()
     climbs = climbing(np.zeros((len(meeting), 2)))
     both = chance.happens(0.5)
@@ -202,7 +202,7 @@ def level_off(chance: Chance, meeting: Floats) -> Floats:
 
 
 def late_manoeuvre(chance: Chance, meeting: Floats) -> Floats:
-    """They are apart until one climbs or descends steeply, shortly before the meeting."""
+    """Plan flights that are apart until one climbs or descends steeply, shortly before the meeting."""
     who, way = _who(chance), chance.sign()
     climbs = climbing(_gentle(chance, 5, 20))
     start, push = meeting - chance.uniform(6.5, 12.5), G * chance.uniform(0.28, 0.5)
@@ -212,7 +212,7 @@ def late_manoeuvre(chance: Chance, meeting: Floats) -> Floats:
 
 
 def cross_and_return(chance: Chance, meeting: Floats) -> Floats:
-    """They cross in height early, moving towards each other; then both turn back towards each other."""
+    """Plan flights that cross in height early, then both turn back towards each other."""
     who, way, every = _who(chance), chance.sign(), np.arange(len(meeting))
     climbs = climbing(np.zeros((len(meeting), 2)))
     turn, slow = meeting - chance.uniform(7.5, 13), way * chance.uniform(5, 20)
@@ -225,7 +225,7 @@ def cross_and_return(chance: Chance, meeting: Floats) -> Floats:
 
 
 def close_by(chance: Chance, meeting: Floats) -> Floats:
-    """They would pass close by; one of them will cross the other's height while the other waits to respond."""
+    """Plan flights that would pass close by; `cross_in_delay` lets one cross the other's height."""
     climbs = climbing(_gentle(chance, 5, 20))
     set_heights(climbs, meeting, _level(chance), chance.sign() * chance.uniform(90, 270))
     return climbs
@@ -248,7 +248,7 @@ def cross_in_delay(chance: Chance, plans: Plans, alerts: Whole) -> Plans:
 
 
 def _gentle(chance: Chance, least: float, most: float) -> Floats:
-    """Rates of both aircraft: level, or up or down by this much."""
+    """Draw rates of both aircraft: level, or up or down between `least` and `most`."""
     moving = chance.sign((2,)) * chance.uniform(least, most, (2,))
     return np.where(chance.happens(0.55, (2,)), 0, moving)
 
@@ -258,7 +258,7 @@ def _who(chance: Chance) -> Whole:
 
 
 def _two_over_one(who: Whole) -> Floats:
-    """1 where `who` is aircraft 1, −1 where it is aircraft 2: turns "the other over it" into "2 over 1"."""
+    """Return 1 where `who` is aircraft 1, −1 where it is aircraft 2: turns "the other over it" into "2 over 1"."""
     return np.where(who == 0, 1.0, -1.0)
 
 
@@ -268,11 +268,11 @@ def _level(chance: Chance) -> Floats:
 
 @dataclass(frozen=True)
 class Family:
-    """A type of encounter, and how many to make without and with a near mid-air collision."""
+    """A type of encounter, and the numbers to make without and with a near mid-air collision."""
 
     name: str
     draw: Callable[[Chance, Floats], Floats]
-    """Vertical plans for meetings at these times."""
+    """Draws vertical plans for meetings at these times."""
     safe: int
     near: int
     complete: Callable[[Chance, Plans, Whole], Plans] | None = None
@@ -289,7 +289,7 @@ FAMILIES = (
 
 
 def draw(number: int, seed: int, first: int, count: int) -> tuple[Plans, Chance]:
-    """Draw the candidates first … first + count − 1 of a family; returns their streams too, for later draws."""
+    """Draw the candidates first … first + count − 1 of a family; return their streams too, for later draws."""
     chance = Chance(seed, number, np.arange(first, first + count))
     meeting, paths, biases = draw_meeting(chance)
     return Plans(meeting, paths, FAMILIES[number].draw(chance, meeting), biases), chance

@@ -24,7 +24,7 @@ from telltree.datasets.encounters.avoidance import (
     decide,
     time_left,
 )
-from telltree.datasets.encounters.table import SECONDS
+from telltree.datasets.encounters.logic_table import SECONDS
 
 STEPS = 50  # of a record, one per second
 TICKS = 10  # a second
@@ -40,13 +40,13 @@ MOST_MANOEUVRES = 2
 PLAN = MANOEUVRES + 3 * MOST_MANOEUVRES  # each has a start, a rate and an acceleration
 
 HEIGHT, SPEED, ACCELERATION, COMMAND, SHOWN, FOLLOWED, AWAITED, RESTRAINED, MARGIN, TIME_LEFT = range(10)
-"""What the flight recorder stores for each aircraft, once a second."""
+"""The channels of the flight recorder, which stores them for each aircraft once a second."""
 CHANNELS = 10
 
 
 @small
 def hear(crew, before, tick):
-    """A crew sees a new advisory, after `before`.
+    """Let a crew see a new advisory, after `before`.
 
     If it has the same sense as an advisory still awaited, it replaces that one, and the delay goes on: otherwise pilots
     would never respond.
@@ -68,14 +68,14 @@ def hear(crew, before, tick):
 
 @small
 def act(crew, tick):
-    """A crew whose delay is over follows its advisory."""
+    """Let a crew whose delay is over follow its advisory."""
     if crew[AWAITS] != NOTHING and tick >= crew[DUE]:
         crew[FOLLOWS], crew[SHARP], crew[AWAITS] = crew[AWAITS], crew[SHARP_NEXT], NOTHING
 
 
 @small
 def wanted(plan, crew, rate, tick):
-    """The rate a pilot steers for, and the acceleration: the plan's if it complies, else the advisory's."""
+    """Return the rate a pilot steers for, and the acceleration: the plan's if it complies, else the advisory's."""
     command, push = plan[RATE], GENTLE
     for manoeuvre in range(MOST_MANOEUVRES):
         place = MANOEUVRES + 3 * manoeuvre
@@ -91,7 +91,7 @@ def wanted(plan, crew, rate, tick):
 
 @small
 def nearly_collide(x, y, x_next, y_next, z, z_next):
-    """Whether both separations are lost at one instant of a step in which the offset moves along a straight line."""
+    """Return True if both separations are lost at one instant of a step in which the offset changes linearly."""
     first, last = 0.0, 1.0
     rise = z_next - z
     if rise != 0.0:
@@ -112,7 +112,7 @@ def nearly_collide(x, y, x_next, y_next, z, z_next):
 
 @small
 def _consult(table, offset, state, bias, tick, crew, leader, seen, worth, margins):
-    """Ask the logic on board both aircraft, and tell the crews; returns the seconds left and who leads."""
+    """Run the logic on board both aircraft, and inform the crews; return the seconds left and who leads."""
     here, there = offset[tick], offset[tick + 1]
     alerted = crew[0, ADVISORY] != COC or crew[1, ADVISORY] != COC
     vx, vy = (there[0] - here[0]) / TICK, (there[1] - here[1]) / TICK
@@ -129,7 +129,7 @@ def _consult(table, offset, state, bias, tick, crew, leader, seen, worth, margin
 
 @small
 def _keep(row, state, crew, restrained, margin, seconds, command):
-    """Write one step of one aircraft into the flight recorder."""
+    """Write one step of one aircraft to the flight recorder."""
     row[HEIGHT], row[SPEED], row[ACCELERATION] = state[0], state[1], state[2]
     row[COMMAND], row[MARGIN], row[TIME_LEFT], row[RESTRAINED] = command, margin, seconds, restrained
     row[SHOWN], row[FOLLOWED], row[AWAITED] = crew[ADVISORY], crew[FOLLOWS], crew[AWAITS]
@@ -140,7 +140,7 @@ def fly(table, offsets, plans, biases, logic, first, last, trace, near, alerts):
     """Fly the encounters first … last − 1.
 
     offsets: where aircraft 2 is from aircraft 1, at each tick and one more. Written: `trace` (encounter, second,
-    aircraft, channel), `near` (whether they nearly collide) and `alerts` (the tick of each first advisory, or NOTHING).
+    aircraft, channel), `near` (True for near collisions) and `alerts` (the tick of each first advisory, or NOTHING).
     """
     crew, state = np.empty((2, CREW), np.int64), np.empty((2, 3))
     seen, worth, margins = np.empty((2, 2)), np.empty(NUMBER), np.zeros(2)

@@ -1,4 +1,4 @@
-"""Simulated encounters as a data set: drawn, flown, accepted and recorded."""
+"""`make_encounters`: encounters are drawn, flown, accepted and recorded."""
 
 import itertools
 from collections import deque
@@ -12,339 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.checks import require_whole
-from telltree.datasets.encounters import flight
-from telltree.datasets.encounters.advisories import CL1500, COC, DES1500, DNC, DND, TARGET
+from telltree.datasets.encounters.attributes import Columns, encoded, record, schema
 from telltree.datasets.encounters.avoidance import load_table
 from telltree.datasets.encounters.families import (
     FAMILIES,
-    HEADING,
-    SPEED,
-    TURN,
     Chance,
     Floats,
     Plans,
     Whole,
     draw,
     offsets,
-    positions,
 )
 from telltree.datasets.encounters.flight import CHANNELS, STEPS, fly
-from telltree.datasets.encounters.table import SECONDS, Table, usable_cores
+from telltree.datasets.encounters.logic_table import Table, usable_cores
 from telltree.errors import SettingsError
-from telltree.panel import Column, ColumnType, Panel, Schema
-from telltree.panel.assemble import Parts
-from telltree.panel.store import Array, Code, Flag, Store
-
-# ---- The 77 attributes of an encounter: 36 of each aircraft, 5 of both.
-
-ADVISORIES = (
-    "Clear of Conflict",
-    "Do Not Climb",
-    "Do Not Descend",
-    "Descend",
-    "Climb",
-    "Descend Now",
-    "Climb Now",
-    "Increase Descent",
-    "Increase Climb",
-    "Level-off, Do Not Climb",
-    "Level-off, Do Not Descend",
-    "Crossing Descend",
-    "Crossing Climb",
-)
-"""The displayed names; the first nine in the numbering of the logic. Adding `LEVEL_OFF` or `CROSSING` gives the other
-names of two pairs: where they ask for a change of rate, and where they cross the other's altitude.
-"""
-LEVEL_OFF, CROSSING = 8, 8  # from DNC, DND and from DES1500, CL1500 to their other names
-
-SENSES = ("none", "up", "down")
-PILOT_PHASES = ("none", "delay", "following")
-FLIGHT_PHASES = ("level", "climb", "descend")
-TRENDS = ("closing", "steady", "opening")
-FIRSTS = ("none", "1", "2")
-ORDERS = ("1 above", "2 above", "level")
-
-
-class PhysicalKind(NamedTuple):
-    """A physical quantity: its unit, and the constants worth asking about."""
-
-    unit: str | None
-    thresholds: tuple[float, ...]
-
-
-def _both_ways(*values: float) -> tuple[float, ...]:
-    return (*(-value for value in reversed(values)), 0.0, *values)
-
-
-KINDS = {
-    "altitude": PhysicalKind("ft", tuple(range(4_000, 22_001, 1_000))),
-    "vertical rate": PhysicalKind("ft/s", _both_ways(5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80)),
-    "vertical acceleration": PhysicalKind("ft/s²", _both_ways(2, 4, 6, 8, 10, 12, 14)),
-    "vertical distance": PhysicalKind("ft", _both_ways(50, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500)),
-    "heading": PhysicalKind("°", tuple(range(-180, 181, 30))),
-    "turn rate": PhysicalKind("°/s", _both_ways(0.1, 0.2, 0.3, 0.4)),
-    "ground speed": PhysicalKind("ft/s", tuple(range(250, 701, 50))),
-    "position": PhysicalKind("ft", _both_ways(5_000, 10_000, 15_000, 20_000, 30_000, 40_000)),
-    "range": PhysicalKind("ft", (250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 15_000, 20_000, 30_000)),
-    "range rate": PhysicalKind("ft/s", _both_ways(50, 100, 200, 400, 600, 800, 1_000, 1_200)),
-    "bearing": PhysicalKind("°", tuple(range(-180, 181, 30))),
-    "time": PhysicalKind("s", (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40)),
-    "number of advisories": PhysicalKind(None, (1, 2, 3, 4, 5, 6)),
-    "worth": PhysicalKind(None, _both_ways(0.001, 0.003, 0.01, 0.03, 0.1, 0.3)),
-}
-"""Thresholds with a scale and resolution that suit each kind of real attribute."""
-
-_REALS = {  # name: kind, phrase
-    "altitude": ("altitude", "altitude of aircraft {}"),
-    "vertical_rate": ("vertical rate", "vertical rate of aircraft {}"),
-    "vertical_acceleration": ("vertical acceleration", "vertical acceleration of aircraft {}"),
-    "commanded_rate": ("vertical rate", "vertical rate that pilot {} steers for"),
-    "target_rate": ("vertical rate", "vertical rate that advisory {} asks for"),
-    "heading": ("heading", "heading of aircraft {}"),
-    "turn_rate": ("turn rate", "turn rate of aircraft {}"),
-    "ground_speed": ("ground speed", "ground speed of aircraft {}"),
-    "x": ("position", "x position of aircraft {}"),
-    "y": ("position", "y position of aircraft {}"),
-    "relative_altitude": ("vertical distance", "altitude of the other over aircraft {}"),
-    "relative_rate": ("vertical rate", "vertical rate of the other relative to aircraft {}"),
-    "vertical_miss": ("vertical distance", "projected vertical miss of aircraft {}"),
-    "range": ("range", "range measured by aircraft {}"),
-    "range_rate": ("range rate", "range rate measured by aircraft {}"),
-    "bearing": ("bearing", "bearing of the other from aircraft {}"),
-    "tau": ("time", "time to loss of separation for aircraft {}"),
-    "since_alert": ("time", "time since alert {}"),
-    "since_change": ("time", "time since advisory {} changed"),
-    "advisories": ("number of advisories", "number of advisories to aircraft {}"),
-    "cost_margin": ("worth", "margin of advisory {} over the next best"),
-}
-_BOOLEANS = {
-    "active": "advisory {} is active",
-    "corrective": "advisory {} is corrective",
-    "crossing": "advisory {} crosses the other's altitude",
-    "reversal": "advisory {} is a reversal",
-    "strengthening": "advisory {} is a strengthening",
-    "weakening": "advisory {} is a weakening",
-    "responding": "pilot {} is responding",
-    "in_delay": "pilot {} is in the response delay",
-    "complying": "aircraft {} complies with its advisory",
-    "coordinated": "advisory {} is bound by that of the other aircraft",
-    "converging_vertically": "aircraft {} converges vertically",
-}
-_CATEGORIES = {
-    "advisory": ("advisory {}", ADVISORIES),
-    "sense": ("sense of advisory {}", SENSES),
-    "pilot_phase": ("phase of pilot {}", PILOT_PHASES),
-    "flight_phase": ("flight phase of aircraft {}", FLIGHT_PHASES),
-}
-_SHARED = (
-    Column("converging", ColumnType.BOOLEAN, phrase="the aircraft converge horizontally"),
-    Column("both_active", ColumnType.BOOLEAN, phrase="both advisories are active"),
-    Column("separation_trend", ColumnType.CATEGORICAL, phrase="trend of the horizontal separation", levels=TRENDS),
-    Column("first_to_alert", ColumnType.CATEGORICAL, phrase="first aircraft to be alerted", levels=FIRSTS),
-    Column("altitude_order", ColumnType.CATEGORICAL, phrase="order in altitude", levels=ORDERS),
-)
-
-_NEARLY_THE_LABEL = ("range", "range_rate", "x", "y", "bearing", "tau")
-PROXIMITY = (*(f"{name}_{number}" for number in (1, 2) for name in _NEARLY_THE_LABEL), "separation_trend")
-"""Attributes that tell when the aircraft are close, which nearly is the label: a grammar may leave them out."""
-
-
-def schema() -> Schema:
-    """What the columns of the panel are: those of aircraft 1, those of aircraft 2, and those of both."""
-    return Schema([*_of_aircraft(1), *_of_aircraft(2), *_SHARED])
-
-
-def _of_aircraft(number: int) -> list[Column]:
-    columns = []
-    for name, (kind, phrase) in _REALS.items():
-        unit, thresholds = KINDS[kind]
-        words = phrase.format(number)
-        columns.append(Column(f"{name}_{number}", ColumnType.REAL, kind, unit, words, thresholds))
-    for name, phrase in _BOOLEANS.items():
-        columns.append(Column(f"{name}_{number}", ColumnType.BOOLEAN, phrase=phrase.format(number)))
-    for name, (phrase, levels) in _CATEGORIES.items():
-        column = Column(f"{name}_{number}", ColumnType.CATEGORICAL, phrase=phrase.format(number), levels=levels)
-        columns.append(column)
-    return columns
-
-
-# ---- Flights -> records: what the systems on board knew, with noise, bias and quantisation.
-
-NOT_YET = 50.0  # s; stands for the time since something that has not happened yet
-STEADY_RANGE = 100.0  # ft/s; a range that changes more slowly is steady
-LEVEL_RATE = 5.0  # ft/s; a slower rate is level
-LEVEL_ALTITUDE = 50.0  # ft; a smaller difference is level with each other
-NEARLY = 2.0  # ft/s; a rate short of its target by less than this complies
-FARTHEST_MISS = 8000.0
-
-Columns = dict[str, Array]
-
-
-def record(plans: Plans, trace: Floats, chance: Chance) -> Columns:
-    """The columns of these flights, each encounter × step, those of aircraft as name_1 and name_2."""
-    motion = _motion(plans, trace, chance)
-    near = _encounter_geometry(plans, trace, motion, chance)
-    shown = trace[..., flight.SHOWN].astype(np.int64)
-    told = _advisories(shown, trace[..., flight.MARGIN], motion, near)
-    crew = _crew(shown, trace, motion, near)
-    columns: Columns = {}
-    for group in (motion, near, told, crew):
-        for name, values in group.items():
-            columns[f"{name}_1"], columns[f"{name}_2"] = values[..., 0], values[..., 1]
-    return columns | _shared(plans, motion, near, shown)
-
-
-def _motion(plans: Plans, trace: Floats, chance: Chance) -> dict[str, Floats]:
-    """What each aircraft knows of its own motion: encounter, step, aircraft."""
-    shape = STEPS, 2
-    seconds = np.arange(STEPS, dtype=np.float64)
-    place = positions(plans.paths, seconds[None]).swapaxes(1, 2) + chance.normal(0, 30, (*shape, 2))
-    heading = plans.paths[:, None, :, HEADING] + plans.paths[:, None, :, TURN] * seconds[:, None]
-    turn = np.degrees(plans.paths[:, None, :, TURN]) + chance.normal(0, 0.03, shape)
-    altitude = trace[..., flight.HEIGHT] + plans.biases[:, None]
-    acceleration = trace[..., flight.ACCELERATION] + chance.normal(0, 0.5, shape)
-    return {
-        "altitude": np.round(altitude / 25) * 25,
-        "vertical_rate": np.round(trace[..., flight.SPEED] + chance.normal(0, 1, shape), 1),
-        "vertical_acceleration": np.round(acceleration, 1),
-        "commanded_rate": np.round(trace[..., flight.COMMAND], 1),
-        "heading": _turned(np.degrees(heading) + chance.normal(0, 0.5, shape)),
-        "turn_rate": np.round(turn, 2),
-        "ground_speed": np.round(plans.paths[:, None, :, SPEED] + chance.normal(0, 3, shape)),
-        "x": np.round(place[..., 0]),
-        "y": np.round(place[..., 1]),
-    }
-
-
-def _encounter_geometry(plans: Plans, trace: Floats, motion: dict[str, Floats], chance: Chance) -> dict[str, Floats]:
-    """What each aircraft knows of the other: it receives the other's altitude, and measures its range and bearing."""
-    shape = STEPS, 2
-    reported, own = motion["altitude"][..., ::-1], trace[..., flight.HEIGHT] + plans.biases[:, None]
-    height = np.round(reported - own + chance.normal(0, 15, shape))
-    rate = motion["vertical_rate"][..., ::-1] + chance.normal(0, 1, shape) - motion["vertical_rate"]
-    apart, closing = _horizontal(plans)
-    distance = np.linalg.norm(apart, axis=-1)
-    range_rate = np.sum(apart * closing, axis=-1) / distance
-    left = trace[..., flight.TIME_LEFT]
-    tau = np.where(left < SECONDS, np.clip(left + chance.normal(0, 0.3, shape), 1, SECONDS), SECONDS)
-    bearing = np.degrees(np.arctan2(apart[..., 0], apart[..., 1]))[..., None] + [0, 180] - motion["heading"]
-    ahead = np.where(range_rate < 0, 1, 0)[..., None] * tau
-    return {
-        "relative_altitude": height,
-        "relative_rate": np.round(rate, 1),
-        "vertical_miss": np.clip(np.round(height + rate * ahead), -FARTHEST_MISS, FARTHEST_MISS),
-        "range": np.abs(np.round(distance[..., None] + chance.normal(0, 40, shape))),
-        "range_rate": np.round(range_rate[..., None] + chance.normal(0, 10, shape)),
-        "bearing": _turned(bearing + chance.normal(0, 3, shape)),
-        "tau": np.round(tau, 1),
-    }
-
-
-def _horizontal(plans: Plans) -> tuple[Floats, Floats]:
-    """The true position of aircraft 2 relative to aircraft 1 at each step, and its rate of change."""
-    seconds = np.arange(STEPS, dtype=np.float64)
-    here = positions(plans.paths, seconds[None])
-    heading = plans.paths[..., HEADING, None] + plans.paths[..., TURN, None] * seconds
-    velocity = plans.paths[..., SPEED, None, None] * np.stack([np.sin(heading), np.cos(heading)], axis=-1)
-    return here[:, 1] - here[:, 0], velocity[:, 1] - velocity[:, 0]
-
-
-def _advisories(shown: Whole, margin: Floats, motion: dict[str, Floats], near: dict[str, Floats]) -> Columns:
-    """What the logic on board shows, and how that came about; what was true at a change holds until the next."""
-    before = np.concatenate([np.zeros_like(shown[:, :1]), shown[:, :-1]], axis=1)
-    changed, active = shown != before, shown != COC
-    sense = _sense(shown)
-    same = sense == _sense(before)
-    last = np.maximum.accumulate(np.where(changed, np.arange(STEPS)[:, None], -1), axis=1)
-
-    def held(came: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        still: NDArray[np.bool_] = np.take_along_axis(came, np.maximum(last, 0), axis=1) & active
-        return still
-
-    corrective = held(~_complies(shown, motion["vertical_rate"]))
-    crossing = held(sense * near["relative_altitude"] > 0)
-    name = shown + np.where(np.isin(shown, (DNC, DND)) & corrective, LEVEL_OFF, 0)
-    name += np.where(np.isin(shown, (DES1500, CL1500)) & crossing, CROSSING, 0)
-    return {
-        "target_rate": TARGET[shown],
-        "since_alert": _since(changed & (before == COC)),
-        "since_change": _since(changed),
-        "advisories": np.cumsum(changed & active, axis=1, dtype=np.float64),
-        "cost_margin": np.round(margin, 6),
-        "active": active,
-        "corrective": corrective,
-        "crossing": crossing,
-        "reversal": held(~same & (before != COC)),
-        "strengthening": held(same & (shown > before)),
-        "weakening": held(same & (shown < before)),
-        "advisory": name.astype(Code),
-        "sense": np.where(sense < 0, 2, sense).astype(Code),
-    }
-
-
-def _crew(shown: Whole, trace: Floats, motion: dict[str, Floats], near: dict[str, Floats]) -> Columns:
-    """What the pilots do about it, and the consequences."""
-    followed, awaited = trace[..., flight.FOLLOWED], trace[..., flight.AWAITED]
-    rate, active = motion["vertical_rate"], shown != COC
-    phase = np.where(followed > COC, 2, np.where(awaited > COC, 1, 0))
-    return {
-        "responding": active & (followed == shown),
-        "in_delay": awaited > COC,
-        "complying": active & _complies(shown, rate),
-        "coordinated": trace[..., flight.RESTRAINED] != 0,
-        "converging_vertically": near["relative_altitude"] * near["relative_rate"] < 0,
-        "pilot_phase": phase.astype(Code),
-        "flight_phase": np.where(rate > LEVEL_RATE, 1, np.where(rate < -LEVEL_RATE, 2, 0)).astype(Code),
-    }
-
-
-def _shared(plans: Plans, motion: dict[str, Floats], near: dict[str, Floats], shown: Whole) -> Columns:
-    """The attributes of both aircraft together."""
-    apart, closing = _horizontal(plans)
-    range_rate, active = near["range_rate"].mean(axis=-1), shown != COC
-    begun = np.where(active, np.arange(STEPS)[:, None], STEPS).min(axis=1)
-    first = np.where(begun[:, 0] <= begun[:, 1], 1, 2)[:, None]
-    over = motion["altitude"][..., 0] - motion["altitude"][..., 1]
-    return {
-        "converging": np.sum(apart * closing, axis=-1) < 0,
-        "both_active": active.all(axis=-1),
-        "separation_trend": (1 + np.where(np.abs(range_rate) < STEADY_RANGE, 0, np.sign(range_rate))).astype(Code),
-        "first_to_alert": np.where(np.maximum.accumulate(active.any(axis=-1), axis=1), first, 0).astype(Code),
-        "altitude_order": np.where(np.abs(over) < LEVEL_ALTITUDE, 2, over < 0).astype(Code),
-    }
-
-
-def _sense(shown: Whole) -> Whole:
-    return np.where(shown == COC, 0, 1 - 2 * (shown & 1))
-
-
-def _complies(shown: Whole, rate: Floats) -> NDArray[np.bool_]:
-    """Whether a measured rate complies with the advisory, or nearly."""
-    enough: NDArray[np.bool_] = _sense(shown) * (rate - TARGET[shown]) >= -NEARLY
-    return enough
-
-
-def _since(events: NDArray[np.bool_]) -> Floats:
-    """Seconds since the last event; NOT_YET where there was none."""
-    steps = np.arange(STEPS, dtype=np.float64)[:, None]
-    return np.minimum(steps - np.maximum.accumulate(np.where(events, steps, -np.inf), axis=1), NOT_YET)
-
-
-def _turned(degrees: Floats) -> Floats:
-    """The same direction, between −180° and 180°."""
-    turned: Floats = np.round((degrees + 180) % 360 - 180, 1)
-    return turned
-
-
-def encoded(values: Array) -> Array:
-    """A column as panels store it: flags as small integers, and one value after another."""
-    return np.ascontiguousarray(values.astype(Flag) if values.dtype == np.bool_ else values).reshape(-1)
-
+from telltree.panel import Panel
+from telltree.panel.panel_data import PanelData
+from telltree.panel.store import Store
 
 # ---- Candidates are drawn, flown and accepted in order, until each family has its encounters.
 
 BATCH = 256  # candidates flown together, whatever the number of threads
-Batch = tuple[Plans, NDArray[np.bool_]]  # candidates, and which of them nearly collide
+Batch = tuple[Plans, NDArray[np.bool_]]  # candidates, and flags of near collisions
 Progress = Callable[[int, int], object]
 
 
@@ -359,7 +48,7 @@ class Flights:
 
 @dataclass(frozen=True)
 class Accepted:
-    """The plans of the accepted encounters; family and candidate number tell where each came from."""
+    """The plans of the accepted encounters, with their families and candidate numbers."""
 
     plans: Plans
     family: Whole
@@ -367,7 +56,7 @@ class Accepted:
 
 
 def fly_plans(table: Table, plans: Plans, logic: bool = True) -> Flights:
-    """Fly all of them, with the logic or without."""
+    """Fly all plans, with the logic or without."""
     count = len(plans)
     trace = np.empty((count, STEPS, 2, CHANNELS))
     near, alerts = np.empty(count, np.bool_), np.empty((count, 2), np.int64)
@@ -376,13 +65,13 @@ def fly_plans(table: Table, plans: Plans, logic: bool = True) -> Flights:
 
 
 def quotas(n: int, nmac: int) -> Whole:
-    """How many encounters of each family to make without (column 0) and with a near mid-air collision (column 1)."""
+    """Return the numbers of encounters of each family without (column 0) and with a near collision (column 1)."""
     wanted = [[family.safe for family in FAMILIES], [family.near for family in FAMILIES]]
     return np.stack([_shared_out(n - nmac, wanted[0]), _shared_out(nmac, wanted[1])], axis=1)
 
 
 def _shared_out(total: int, shares: list[int]) -> Whole:
-    """A total divided in these proportions, as integers: the largest remainders are rounded up."""
+    """Divide a total in these proportions into integers; the largest remainders are rounded up."""
     exact = [total * share for share in shares]  # in units of 1 / sum(shares), so that nothing is rounded yet
     whole = [part // sum(shares) for part in exact]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(exact[i] % sum(shares)))
@@ -392,7 +81,7 @@ def _shared_out(total: int, shares: list[int]) -> Whole:
 
 
 def accept(table: Table, n: int, nmac: int, seed: int, *, threads: int, progress: Progress | None = None) -> Accepted:
-    """Draw until every family has its numbers."""
+    """Draw candidates until every family has its numbers."""
     parts, family, candidates = [], [], []
     with ThreadPoolExecutor(threads) as pool:
         for number, (safe, near) in enumerate(quotas(n, nmac).tolist()):
@@ -407,7 +96,7 @@ def accept(table: Table, n: int, nmac: int, seed: int, *, threads: int, progress
 
 
 def _accepted_of(batches: Iterator[Batch], wanted: Whole) -> Iterator[tuple[Plans, Whole]]:
-    """The accepted candidates of a family and their numbers; `wanted` are those without and with a near collision."""
+    """Yield accepted candidates of a family and their numbers; `wanted` are without and with near collisions."""
     first = 0
     while wanted.any():
         plans, near = next(batches)
@@ -420,7 +109,7 @@ def _accepted_of(batches: Iterator[Batch], wanted: Whole) -> Iterator[tuple[Plan
 def _flown_ahead(
     table: Table, number: int, seed: int, pool: ThreadPoolExecutor, threads: int
 ) -> Generator[Batch, None, None]:
-    """Batches of a family in order; a thread pool works ahead."""
+    """Yield batches of a family in order; a thread pool works ahead."""
     waiting: deque[Future[Batch]] = deque()
     try:
         for first in itertools.count(0, BATCH):
@@ -433,7 +122,7 @@ def _flown_ahead(
 
 
 def _flown(table: Table, number: int, seed: int, first: int) -> Batch:
-    """A batch of candidates, and which of them nearly collide."""
+    """Return a batch of candidates, and flags of near collisions."""
     plans, chance = draw(number, seed, first, BATCH)
     complete = FAMILIES[number].complete
     if complete is not None:
@@ -447,7 +136,7 @@ _ORDER, _NOISE = 100, 101  # streams beside those of the families
 
 
 class Encounters(NamedTuple):
-    """Encounters of two aircraft, how each ended, and what family it is of. Unpacks as `panel, y, family`."""
+    """Encounters of two aircraft, their outcomes and their families. Unpacks as `panel, y, family`."""
 
     panel: Panel
     y: NDArray[np.str_]
@@ -480,7 +169,7 @@ def make_encounters(
     accepted = _shuffled(accept(table, n, nmac, seed, threads=workers, progress=progress), seed)
     columns, near = _recorded(table, accepted, seed, workers, logic)
     lengths = np.full(n, STEPS, np.int64)
-    panel = Panel._whole(Parts(schema(), Store(lengths, columns, {}), np.arange(n), 1.0, "s", ()))
+    panel = Panel._of(PanelData(schema(), Store(lengths, columns, {}), np.arange(n), 1.0, "s", ()))
     names = np.array([family.name for family in FAMILIES])
     return Encounters(panel, np.where(near, "NMAC", "safe"), names[accepted.family])
 
@@ -494,12 +183,12 @@ def _check(n: int, nmac: int, seed: int, threads: int | None) -> None:
 
 
 def _identity(accepted: Accepted) -> NDArray[np.int64]:
-    """A number for each encounter that depends only on its family and candidate number."""
+    """Return a number for each encounter that depends only on its family and candidate number."""
     return accepted.candidate * len(FAMILIES) + accepted.family
 
 
 def _shuffled(accepted: Accepted, seed: int) -> Accepted:
-    """In random order, so that every part of the panel has all families."""
+    """Shuffle encounters, so that every part of the panel has all families."""
     order = np.argsort(Chance(seed, _ORDER, _identity(accepted)).uniform(0, 1), kind="stable")
     return Accepted(accepted.plans.take(order), accepted.family[order], accepted.candidate[order])
 
