@@ -68,7 +68,7 @@ class Formula:
         possibly is.
         """
         from telltree.english.read_sentence import read_sentence  # most formulas are evaluated, and never spoken of
-        from telltree.english.tokens import asks_what_is_missing, parted
+        from telltree.english.tokens import mentions_missing_values, parted
 
         def said(part: str, missing: Container[str] | None = None) -> Expression:
             return read_sentence(part, schema, functions=functions, step=step, sentences=quotations, missing=missing)
@@ -76,7 +76,7 @@ class Formula:
         known, left_open = parted(text)
         if not left_open:
             return cls(said(text))
-        possible = possibly(said(left_open, None if asks_what_is_missing(left_open) else ()))
+        possible = possibly(said(left_open, None if mentions_missing_values(left_open) else ()))
         return cls(Expression(AND, (said(known), possible)) if known else possible)
 
     def __str__(self) -> str:
