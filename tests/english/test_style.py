@@ -168,7 +168,7 @@ def test_answers_speak_the_papers_english():
         assert answer.to_dict()["english"] == answer.english
         assert "instead, " in str(answer.explain(1))
         assert "[speed]" in str(answer.explain(1))
-        assert answer.explain(0).turn.english.startswith("at some point, [speed] is greater than 2")
+        assert answer.explain(0).decision.english.startswith("at some point, [speed] is greater than 2")
 
 
 def test_ways_speak_the_papers_english(model, panel):
