@@ -79,7 +79,7 @@ mutants: $(READY)  ## see whether the tests notice changes to the program (NUMBE
 	$(BIN)/python benchmarks/mutants.py --number $(NUMBER) $(ARGS)
 
 clean:  ## remove the virtual environment, caches and built files
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-lowest .venv-newest .venv-peers site .node
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache* .venv-lowest .venv-newest .venv-peers site .node
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Dependency groups need pip 25.1; the pip a new environment starts with may be older. Bytecode is made of what is imported,

@@ -27,8 +27,8 @@ from larger_than_memory import NAMES, STEPS, make
 import telltree
 from telltree import Grammar, GrammarTreeClassifier, Panel
 from telltree.engine.trace import signals_of
-from telltree.estimators import classifier
 from telltree.scale import dask as on_cluster
+from telltree.scale import run_context
 from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 from telltree.search import GeneticProgramming
 from telltree.tree import Greedy
@@ -81,7 +81,7 @@ def watched() -> Iterator[Traffic]:
         answers = ask(self, messages)
         traffic.waited += time.perf_counter() - began
         traffic.calls += 1
-        traffic.generations += messages[0].call.question == "findings"
+        traffic.generations += messages[0].call.method == "findings"
         traffic.sent += sum(
             len(pickle.dumps(one if one.open_first else one._replace(opening=None))) for one in messages
         )
@@ -151,7 +151,7 @@ class InTurn(ShardPlaces):
     def ask(self, messages: Sequence[Message]) -> list[Any]:
         traffic, answers = self._traffic, []
         traffic.calls += 1
-        traffic.generations += messages[0].call.question == "findings"
+        traffic.generations += messages[0].call.method == "findings"
         for message in messages:
             asked = pickle.dumps(message if message.open_first else message._replace(opening=None))
             began = time.process_time()
@@ -181,7 +181,7 @@ def parts(records: int, evaluations: int, folder: Path) -> None:
                 places.append(InTurn(panel, grammar, machines, traffic))  # noqa: B023 - called within this turn
                 return ShardedBackend(places[0], panel.schema, grammar, signals_of(panel).spread)
 
-        classifier.Cluster = Elsewhere
+        run_context.Cluster = Elsewhere
         began = time.process_time()
         model_for(panel, evaluations).fit(panel, y, client=True)
         spent, own = time.process_time() - began, places[0].spent

@@ -74,5 +74,5 @@ def for_peer(where: Setting, chosen: Sequence[int]) -> list[TwoAtoms]:
         assert isinstance(constant, Number)
         return places[signal.name], name(e), constant.value
 
-    wholes = [where.population.derivation(i, where.grammar).expression for i in chosen]
+    wholes = [where.grammar.derivation(where.population, i).expression for i in chosen]
     return [(name(e), name(e.args[0]), atom(e.args[0].args[0]), atom(e.args[0].args[1])) for e in wholes]

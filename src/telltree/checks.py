@@ -10,14 +10,14 @@ from telltree.errors import SettingsError
 
 
 def is_whole(value: object, least: int | None = None, most: int | None = None) -> bool:
-    """Whether this is an integer, which True and False are not, and within the given bounds."""
+    """Return True if the value is an integer within the bounds; True and False are none."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         return False
     return (least is None or int(value) >= least) and (most is None or int(value) <= most)
 
 
 def require_whole(name: str, value: object, least: int | None = None, most: int | None = None) -> None:
-    """SettingsError unless the setting is an integer within the given bounds."""
+    """Raise SettingsError unless the setting is an integer within the bounds."""
     if is_whole(value, least, most):
         return
     too_much = most is not None and is_whole(value, most)
@@ -26,7 +26,7 @@ def require_whole(name: str, value: object, least: int | None = None, most: int 
 
 
 def _shown(value: object) -> str:
-    """The value as Python writes it; Python refuses to write integers of thousands of digits."""
+    """The value for messages; Python refuses to write integers of thousands of digits."""
     return "one of very many digits" if isinstance(value, int) and value.bit_length() > 1_000 else repr(value)
 
 
@@ -36,7 +36,7 @@ PaperExperiment = Literal["auslan", "acasx"]
 """The paper's experiments, which its authors ran with different budgets."""
 
 PAPER_DEPTHS = {"auslan": 6, "acasx": 4}
-"""Of the trees in each of them."""
+"""The depth of the trees in each of them."""
 
 MOST_INDIVIDUALS = 1_000_000
 """The largest population, which takes some gigabytes. With more, machines hang before they refuse."""
@@ -46,30 +46,30 @@ MOST_KEPT = 100_000
 
 
 def require_positive(name: str, value: object) -> None:
-    """SettingsError unless the setting is a number above 0."""
+    """Raise SettingsError unless the setting is a number above 0."""
     if not (is_number(value) and value > 0):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a number of more than 0, got {value!r}")
 
 
 def require_not_negative(name: str, value: object) -> None:
-    """SettingsError unless the setting is a number of at least 0, and not infinite."""
+    """Raise SettingsError unless the setting is a finite number of at least 0."""
     if not (is_number(value) and 0 <= value < math.inf):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a number of at least 0, got {value!r}")
 
 
 def require_share(name: str, value: object) -> None:
-    """SettingsError unless the setting is a probability or share."""
+    """Raise SettingsError unless the setting is a probability or share."""
     if not (is_number(value) and 0 <= value <= 1):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a number between 0 and 1, got {value!r}")
 
 
 def require_experiment(name: object) -> None:
-    """SettingsError unless it is one of the paper's experiments."""
+    """Raise SettingsError unless the setting names one of the paper's experiments."""
     known = get_args(PaperExperiment)
     if name not in known:
         raise SettingsError(f"the paper's experiments are {' and '.join(map(repr, known))}, got {name!r}")
 
 
 def is_number(value: object) -> bool:
-    """True if this is a real number, infinite ones included."""
+    """Return True if the value is a real number; infinite ones are."""
     return isinstance(value, Real) and not math.isnan(value)

@@ -1,4 +1,4 @@
-"""Compiled functions: Numba, with a cache that never gets in the way, and a message to the user while it compiles."""
+"""Compiled functions: Numba, a cache that never gets in the way, and a message to the user during compilation."""
 
 import gc
 import logging
@@ -13,13 +13,14 @@ from numba.extending import intrinsic
 from telltree.kernel_cache import KernelCache
 
 logger = logging.getLogger("telltree")
-ir: Any = cgutils.ir  # type: ignore[attr-defined]  # llvmlite's, which Numba brings with it
+ir: Any = cgutils.ir  # type: ignore[attr-defined]  # llvmlite's settings; Numba brings it
 
 
 class _Compilation(event.Listener):
-    """Says once that kernels are being compiled, and speeds it up; loading them from the cache fires no event.
+    """Listener for Numba's events that announces the first compilation and makes all faster.
 
-    The compiler makes millions of small objects, which the garbage collector would scan again and again.
+    Loading kernels from the cache fires no event. The garbage collector is paused: the compiler makes millions of small
+    objects, which it would scan again and again.
     """
 
     said = False
@@ -67,8 +68,9 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def given(function: Any, *names: str) -> set[tuple[bool, ...]]:
-    """Which of these arguments of a kernel were given, and which None, wherever it was compiled: in this process, or in
-    others that kept it."""
+    """For each version of a kernel that was compiled, here or in a cache on disk, which of these arguments were not
+    None.
+    """
     cache = function._cache
     kept = cache.signatures if isinstance(cache, KernelCache) else []
     places = [function.py_func.__code__.co_varnames.index(name) for name in names]
@@ -80,7 +82,7 @@ _INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "n
 
 
 def small(function: Callable[..., Any]) -> Any:
-    """A compiled function for kernels to call; it is cached as part of them."""
+    """Compile a function for kernels to call; it is cached as part of them."""
     return numba.njit(**_INNER)(function)
 
 
@@ -90,12 +92,12 @@ def inline(function: Callable[..., Any]) -> Any:
 
 
 def _intrinsic(function: Callable[..., Any]) -> Any:
-    """Like Numba's, which the type checker believes to be called with the typing context."""
+    """Numba's `intrinsic`, typed as a function that is called without the typing context."""
     return intrinsic(function)
 
 
 at = np.uint64
-"""An unsigned index, which is used as it is. For a signed one, compiled code checks whether it counts from the end."""
+"""An unsigned index. For a signed one, compiled code first checks whether it counts from the end."""
 
 
 @_intrinsic
@@ -125,7 +127,7 @@ def borrowed(typing_context: Any, value: Any) -> Any:
 
 @_intrinsic
 def pointer(typing_context: Any, address: Any) -> Any:
-    """A pointer to floats from an address: lets a kernel read one of many arrays, chosen at run time."""
+    """A pointer to floats from an address, by which a kernel reads one of many arrays, chosen at run time."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
@@ -138,7 +140,7 @@ _LANES = ir.VectorType(ir.DoubleType(), 64)
 
 
 def _lanes_at(context: Any, builder: Any, kind: Any, value: Any, row: Any = None) -> Any:
-    """Where 64 numbers stand: an array of them, or a row of an array that has so many in each."""
+    """The address of 64 numbers: an array of them, or a row of an array with 64 in each."""
     first = context.make_array(kind)(context, builder, value).data
     if row is not None:
         first = builder.gep(first, [builder.mul(row, row.type(64))])
@@ -146,15 +148,17 @@ def _lanes_at(context: Any, builder: Any, kind: Any, value: Any, row: Any = None
 
 
 def _all_alike(builder: Any, number: Any) -> Any:
-    """The same number 64 times."""
+    """A vector with the same number 64 times."""
     nothing = ir.Constant(_LANES, ir.Undefined)
     one = builder.insert_element(nothing, number, ir.IntType(32)(0))
     return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64))
 
 
 def _compare_lanes(predicate: str) -> Any:
-    """A comparison of the 64 numbers in a row of an array with one number, or with 64 others, each with its own: bit k
-    of the word is that of number k."""
+    """An intrinsic that compares the 64 numbers in a row with one number, or with 64 others one by one.
+
+    Bit k of the resulting word belongs to number k.
+    """
 
     @_intrinsic
     def compare(typing_context: Any, rows: Any, row: Any, number: Any) -> Any:
@@ -180,7 +184,7 @@ _BYTES = ir.VectorType(ir.IntType(8), 64)
 
 
 def _bytes_at(context: Any, builder: Any, kind: Any, value: Any, row: Any) -> Any:
-    """Where a row of 64 bytes stands."""
+    """The address of a row of 64 bytes."""
     first = builder.gep(context.make_array(kind)(context, builder, value).data, [builder.mul(row, row.type(64))])
     return builder.bitcast(first, _BYTES.as_pointer())
 
@@ -199,7 +203,7 @@ def add_one_where(typing_context: Any, rows: Any, row: Any, word: Any) -> Any:
 
 
 def _compare_bytes(predicate: str) -> Any:
-    """A comparison of the 64 bytes in a row with one: bit k of the word is that of byte k."""
+    """An intrinsic that compares the 64 bytes in a row with one byte; bit k of the resulting word belongs to byte k."""
 
     @_intrinsic
     def compare(typing_context: Any, rows: Any, row: Any, byte: Any) -> Any:
@@ -235,7 +239,9 @@ def add_where(typing_context: Any, lanes: Any, word: Any, number: Any) -> Any:
 
 
 _EIGHT = [0, 8, 2, 10, 4, 12, 6, 14], [0, 1, 8, 9, 4, 5, 12, 13], [0, 1, 2, 3, 8, 9, 10, 11]
-"""By which numbers of two rows of eight the first of two new ones is made, in each of three rounds that turn them."""
+"""Three rounds that transpose eight rows of eight numbers: in each, which numbers of two rows make the first of two new
+ones.
+"""
 
 
 @_intrinsic
@@ -268,7 +274,9 @@ def turn_eight(  # noqa: PLR0917  as kernels call it
 
 
 def _turned(builder: Any, rows: list[Any], apart: int, taken: list[int]) -> list[Any]:
-    """Rows so far apart, two by two: the first gets these numbers of both, the second those that follow them."""
+    """Combine rows that are `apart`, two by two: the first new row takes the numbers `taken` of both, the second those
+    that follow.
+    """
     found = list(rows)
     for k in range(8):
         if not k & apart:
@@ -279,8 +287,10 @@ def _turned(builder: Any, rows: list[Any], apart: int, taken: list[int]) -> list
 
 
 def _pick_one(predicate: str) -> Any:
-    """The first of two numbers that compares so with the other, else the second. Numba's own min and max are functions
-    that are compiled for each pair of types, and take long to look up."""
+    """An intrinsic for the smaller or greater of two numbers.
+
+    Numba's own min and max are compiled for each pair of types, and take long to look up.
+    """
 
     @_intrinsic
     def pick(typing_context: Any, a: Any, b: Any) -> Any:
@@ -305,7 +315,7 @@ lesser, greater = _pick_one("<"), _pick_one(">")
 
 @_intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
-    """How many bits of a word are set: one machine instruction."""
+    """The number of set bits in a word: one machine instruction."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])

@@ -6,11 +6,11 @@ import warnings
 # ---- Every error and warning telltree raises on purpose, under one root each.
 
 LONGEST_MESSAGE = 2_000
-"""In characters. Messages quote their subject, which may be a name of millions of characters."""
+"""Characters. Messages quote their subject, which may be a name of millions of characters."""
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, without its middle if it has more than `most` characters: both ends of a message matter."""
+    """Return the text, without its middle if it has more than `most` characters: both ends of a message matter."""
     if len(text) <= most:
         return text
     left = len(text) - most
@@ -40,9 +40,10 @@ class GrammarError(TelltreeError, ValueError):
 
 
 class SpeechError(TelltreeError, ValueError):
-    """An English sentence cannot be read; `place` (from 1) is the character where that shows.
+    """An English sentence cannot be read.
 
-    `suggestion` is the nearest sentence that can be read, if there is one.
+    `place` (from 1) is the character at which reading failed; `suggestion` is the nearest sentence that can be read, if
+    there is one.
     """
 
     def __init__(self, message: str, place: int | None = None, suggestion: str | None = None) -> None:
@@ -52,14 +53,14 @@ class SpeechError(TelltreeError, ValueError):
 
 
 class OperatorError(TelltreeError, NotImplementedError):
-    """An operator is in the table of operators, but some part of telltree has no meaning for it."""
+    """An operator is in the table of operators, but some part of telltree does not support it."""
 
     def __init__(self, operator: str, where: str) -> None:
         super().__init__(f"operator {operator!r} has no meaning in {where}; CONTRIBUTING.md lists where one is needed")
 
 
 class SettingsError(TelltreeError, ValueError):
-    """A parameter of a search, a fitness or an estimator has an invalid value."""
+    """A parameter of a search, a criterion or an estimator has an invalid value."""
 
 
 class FunctionError(TelltreeError):
@@ -83,7 +84,9 @@ class ModelVersionError(ModelFormatError):
 
 
 class CheckpointError(TelltreeError, ValueError):
-    """A checkpoint is damaged, or of other data, settings or another version; the message says how to start afresh."""
+    """A checkpoint is damaged, or belongs to other data, settings or another version; the message says how to start
+    afresh.
+    """
 
 
 class TelltreeWarning(UserWarning):
@@ -94,7 +97,7 @@ class TelltreeWarning(UserWarning):
 
 
 class DataWarning(TelltreeWarning):
-    """Something about the data that the user should know, but that does not stop the work."""
+    """A peculiarity of the data that the user should know of, but that does not stop the work."""
 
 
 # ---- Warnings that point at the user's own line.

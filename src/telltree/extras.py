@@ -1,11 +1,11 @@
-"""What `pip install telltree` leaves out, and the one error that says how to add it."""
+"""Optional libraries, and the error that says how to install a missing one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from telltree.errors import MissingLibraryError
 
-_NEEDS = {  # by library: what it is needed for, and the extra that installs it
+_NEEDS = {  # for each library its purpose, and the extra that installs it
     "typer": ("the command line needs", "cli"),
     "rich": ("progress on a terminal needs", "cli"),
     "jinja2": ("reports need", "report"),
@@ -17,10 +17,10 @@ _NEEDS = {  # by library: what it is needed for, and the extra that installs it
 
 @contextmanager
 def extras(where: str = "") -> Iterator[None]:
-    """For imports from optional libraries: if one is not installed, the error names its extra.
+    """Context for imports from optional libraries: if one is not installed, the error names its extra.
 
-    where: what the library is needed for, such as the name of a file. Any other module that is not there is a fault of
-    the installation, or ours, and its own error stands.
+    `where` is what the library is needed for, such as the name of a file. Errors about other modules pass through: they
+    are faults of the installation, or ours.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Files are read within bounds, and written whole or not at all."""
+"""Bounded reading and atomic writing of files."""
 
 import contextlib
 import errno
@@ -14,17 +14,17 @@ MOST_BYTES = 4 << 20
 
 
 class TooLargeError(ValueError):
-    """A file is larger than people write."""
+    """A file is larger than those that people write."""
 
 
 def read_small(path: Path) -> str:
-    """The text of a file; a TooLargeError if it has more than `MOST_BYTES`; no more than that is read."""
+    """Return the text of a file; raise TooLargeError if it has more than `MOST_BYTES`, without reading more."""
     with open(path, "rb") as file:
         return small_text(file.read(MOST_BYTES + 1))
 
 
 def small_text(content: bytes) -> str:
-    """The text of these bytes, if there are not too many."""
+    """Return the text of these bytes; raise TooLargeError if there are too many."""
     if len(content) > MOST_BYTES:
         raise TooLargeError(f"it has more than {MOST_BYTES >> 20} MB, the most that is read of such a file")
     return content.decode("utf-8-sig")
@@ -119,7 +119,7 @@ def _write(target: Path, content: bytes) -> None:
 
 
 def remove_parts(path: str | os.PathLike[str]) -> None:
-    """Remove what is left beside a file of attempts to write it whose process was killed."""
+    """Remove what attempts to write a file have left beside it when their process was killed."""
     target = Path(os.path.realpath(path))
     left = re.compile(re.escape(f".{target.name[:100]}.") + r"[a-z0-9_]{8}\.part")
     for file in target.parent.iterdir():
@@ -134,23 +134,23 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not is_device(target):
         with tempfile.TemporaryFile(dir=Path(os.path.realpath(target)).parent):
-            pass  # that it could be made is what was asked: permissions do not tell all
+            pass  # permissions do not tell all, so the file is made and removed
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
 
 
 def would_replace(path: Path) -> bool:
-    """Whether writing there would lose something: true for a file, not for a device."""
+    """Return True if writing there would overwrite something: a file, but not a device."""
     return path.exists() and not path.is_dir() and not is_device(path)
 
 
 def is_device(path: Path) -> bool:
-    """Whether this is a device or a pipe, which holds nothing, not a file or a free path."""
+    """Return True if this is a device or a pipe, not a file or a free path."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those that a new file would get."""
+    """The permissions of the file to be replaced, or those of a new one."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

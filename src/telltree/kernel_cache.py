@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: what is damaged is compiled again, and if nothing can be saved, every run compiles."""
+"""Compiled kernels on disk. Damaged ones are compiled again; if nothing can be saved, every run compiles."""
 
 import hashlib
 import logging
@@ -42,7 +42,7 @@ def sources_digest() -> str:
 
 
 def _say_once(message: str, *args: object) -> None:
-    """A warning, the first time only: what happens to one kernel happens to most of them."""
+    """Issue a warning the first time only: what happens to one kernel happens to most of them."""
     if message not in _said:
         _said.add(message)
         logger.warning(message, *args)
@@ -53,8 +53,10 @@ def _say_damaged(path: str) -> None:
 
 
 class _Entries(IndexDataCacheFile):
-    """Numba's files, with a checksum: corrupted machine code is not run. They hold for one version of Numba and for the
-    sources that they were made of."""
+    """Numba's cache files with a checksum, so that corrupted machine code never runs.
+
+    They are valid for one version of Numba and for the sources they were compiled from.
+    """
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
         super().__init__(cache_path, filename_base, source_stamp)  # type: ignore[no-untyped-call]
@@ -77,7 +79,7 @@ class _Entries(IndexDataCacheFile):
         digest, data = content[:_DIGEST], content[_DIGEST:]
         if hashlib.sha256(data).digest() != digest:
             _say_damaged(path)
-            raise OSError(f"{path} is damaged")  # which Numba treats as "not there"
+            raise OSError(f"{path} is damaged")  # which Numba treats as a missing file
         return pickle.loads(data)  # noqa: S301 - Numba's own, and as it was written
 
     def _dump(self, obj: Any) -> bytes:
@@ -91,19 +93,19 @@ class _Entries(IndexDataCacheFile):
 
 
 class _Turn:
-    """Whose turn it is to compile a kernel: of processes that need it at once, one does, and the others load it then.
+    """A lock that lets one process compile a kernel while others that need it wait, and then load it.
 
-    Where there are no locks, all do. A lock ends with its process, however that ends, and nobody waits without an end.
+    Where there are no locks, all compile. A lock ends with its process, and nobody waits without an end.
     """
 
-    patience, pause = 2_400, 0.05  # how often to look whether it is free, and seconds in between
+    patience, pause = 2_400, 0.05  # attempts to take the lock, and seconds between them
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: IO[bytes] | None = None
 
     def take(self) -> None:
-        """Wait for it, within reason."""
+        """Wait for the lock, within reason."""
         self.end()
         if fcntl is None:
             return
@@ -125,14 +127,14 @@ class _Turn:
         return True
 
     def end(self) -> None:
-        """It is the next one's."""
+        """Release the lock."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache of one function, which never gets in the way."""
+    """Numba's cache of one function, with checksums, locks and warnings in place of errors."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
@@ -142,11 +144,11 @@ class KernelCache(FunctionCache):
 
     @cached_property
     def signatures(self) -> list[tuple[Any, ...]]:
-        """The types of arguments for which it had something when this was first asked."""
+        """The argument types of the versions that were on disk when this property was first read."""
         return [key[0] for key in self._cache_file._load_index()]  # type: ignore[no-untyped-call]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was compiled before, also by a process that is at it just now; if there is none, compile and save it."""
+        """Return a compiled version from disk, or wait for the process that is compiling it; None if there is none."""
         found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is None and self._enabled:
             self._turn.take()
@@ -156,7 +158,7 @@ class KernelCache(FunctionCache):
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save what was compiled, if there is room for it."""
+        """Save a compiled version, if there is room for it."""
         try:
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:

@@ -6,13 +6,13 @@ from importlib import import_module
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package: `homes` has the module of each public name."""
+    """Return the `__getattr__` and `__dir__` of a package; `homes` maps each public name to its module."""
 
     def load(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value: object = getattr(import_module(f"{package}.{homes[name]}"), name)
-        setattr(sys.modules[package], name, value)  # so that this runs once per name
+        setattr(sys.modules[package], name, value)  # from now on this function is not called for the name
         return value
 
     def names() -> list[str]:

@@ -1,14 +1,14 @@
-"""How many of some records have a class, and how that compares with all records."""
+"""The share of a class among some records, its confidence interval, and its lift over all records."""
 
 import math
 from dataclasses import dataclass
 
-_Z = 1.959963984540054  # standard deviations on either side of the mean that hold 95 % of a normal distribution
+_Z = 1.959963984540054  # standard deviations around the mean that hold 95 % of a normal distribution
 
 
 @dataclass(frozen=True)
 class Share:
-    """The number of records of a class among some, and among all."""
+    """The numbers of records of a class among some, and among all."""
 
     hits: int
     records: int
@@ -27,7 +27,7 @@ class Share:
 
     @property
     def lift(self) -> float | None:
-        """The share divided by that in all records; None if there are no records, or none of the class."""
+        """The share divided by that among all records; None if there are no records, or none of the class."""
         if not self.records or not self.all_hits:
             return None
         return self.hits * self.all_records / (self.records * self.all_hits)

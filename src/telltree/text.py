@@ -1,4 +1,4 @@
-"""Text for people: amounts, short names, visible control characters, suggestions, and safe spreadsheet cells."""
+"""Text for people: counts, shares, sizes, short names, visible control characters, suggestions, safe CSV cells."""
 
 import difflib
 import math
@@ -13,15 +13,15 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u
 
 
 def visible(text: object) -> str:
-    """The text with control characters as escapes such as \\x00, except line ends and tabs.
+    """Return the text with control characters as escapes such as \\x00, except line ends and tabs.
 
-    Halves of surrogate pairs, and characters that turn the direction of all that follows, count as such.
+    Halves of surrogate pairs, and characters that change the direction of the text after them, are escaped too.
     """
     return _CONTROLS.sub(_escape, str(text))
 
 
 def visible_json(text: str) -> str:
-    """JSON, or a string as JSON writes it, with those characters as JSON's own escapes: it still says the same."""
+    """Return JSON with those characters as JSON's own escapes, which do not change its meaning."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -41,7 +41,7 @@ _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "k
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:
-    """A number of things, with the plural if needed: `1 record`, `2,000 records`, `3 categories`.
+    """Return a number of things with the plural if needed: `1 record`, `2,000 records`, `3 categories`.
 
     `things` is the plural where it takes more than an s. Both may go on to the verb: ("record has", "records have").
     """
@@ -49,7 +49,7 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
 
 
 def percent(share: float | None, decimals: int = 1) -> str:
-    """A share for reading; 100 % and 0 % only where it is exactly that, and a dash where it is not known."""
+    """Return a share as a percentage: 100 % and 0 % only if it is exactly that, and a dash if it is unknown."""
     if share is None or math.isnan(share):
         return "–"
     if share in (0, 1):
@@ -61,7 +61,7 @@ def percent(share: float | None, decimals: int = 1) -> str:
 
 
 def times_all(lift: float) -> str:
-    """A share relative to that in all records: `2.3 times the share in all`."""
+    """Return a share relative to that among all records: `2.3 times the share in all`."""
     if lift == 1:
         return "the share in all"
     times = f"{lift:,.0f}" if lift >= 10 else f"{lift:.2g}"
@@ -69,12 +69,12 @@ def times_all(lift: float) -> str:
 
 
 def by_weight(label: object, share: float | None) -> str:
-    """What to say if weights, not the number of records, decided a class: `storm by weight: 75 %`."""
+    """Return a note that weights, not the number of records, decided a class: `storm by weight: 75 %`."""
     return f"{label} by weight: {percent(share, 0)}"
 
 
 def size_of(text: object) -> int | None:
-    """The bytes of a size such as "4 GB", "500MB" or 4e9; None if it is none, or not positive."""
+    """Return the bytes of a size such as "4 GB", "500MB" or 4e9; None if it is no size, or not positive."""
     if isinstance(text, str):
         match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*(?:[eE]\+?[0-9]{1,2})?)\s*([kKmMgGtT]?i?[bB]?)\s*", text)
         size = float(match[1]) * _UNITS.get(match[2].lower(), math.nan) if match else math.nan
@@ -84,7 +84,7 @@ def size_of(text: object) -> int | None:
 
 
 def size_said(size: float) -> str:
-    """A size in bytes, for reading: `512 MB`, `3.9 GB`."""
+    """Return a size in bytes as text: `512 MB`, `3.9 GB`."""
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 
@@ -94,19 +94,19 @@ WIDEST = 40  # characters of a name in a table
 
 
 def clip(text: object, most: int = WIDEST) -> str:
-    """The text, or its beginning and an ellipsis, in at most `width` characters."""
+    """Return the text, or its beginning and an ellipsis, in at most `most` characters."""
     whole = str(text)
     return whole if len(whole) <= most else whole[: most - 1].rstrip() + "…"
 
 
 # ---- Names that somebody may have meant: those most similar to an unknown name, in any case.
 
-_LONGEST = 200  # characters that are compared: the time grows with their square
-_MOST = 10_000  # names that are compared with
+_LONGEST = 200  # characters that are compared, as the time grows with their square
+_MOST = 10_000  # known names that are compared
 
 
 def alike(name: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> list[str]:
-    """The known names most similar to this one, the most similar first; none if it is very long."""
+    """Return the known names most similar to this one, the most similar first; none if it is very long."""
     if not name or len(name) > _LONGEST:
         return []
     by_fold: dict[str, str] = {}
@@ -122,7 +122,7 @@ def alike(name: str, known: Iterable[str], most: int = 1, likeness: float = 0.6)
 
 
 def harmless(value: Any) -> Any:
-    """The value of a cell; text that a spreadsheet might take for a formula gets an apostrophe in front.
+    """Return the value of a cell, with an apostrophe before text that a spreadsheet might take for a formula.
 
     Control characters, which many programs do not read, are escaped.
     """

@@ -52,7 +52,7 @@ def test_the_tree_is_printed_though_no_disk_has_room(tmp_path, plain, labels, ca
     from telltree.cli.app import app
 
     write_csv(tmp_path / "flights.csv", plain, labels)
-    monkeypatch.setattr("telltree.models.encode.write_whole", full_disk)
+    monkeypatch.setattr("telltree.models.write_model.write_whole", full_disk)
     words = ["fit", tmp_path / "flights.csv", *KEYS, "--label", "nmac", "--search-evaluations", "200", "--max-depth",
              "2", "--no-cv", "-o", tmp_path / "model.json"]  # fmt: skip
     with pytest.raises(SystemExit) as ended:

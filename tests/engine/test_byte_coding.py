@@ -35,6 +35,6 @@ def test_codes_answer_like_numbers(memory):
     grammar = Grammar.parse(TEXT, panel)
     population = Population.of([grammar.draw(seed, 4) for seed in range(400)], False)
     evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables, memory=memory)
-    expressions = [population.derivation(i, grammar).expression for i in range(400)]
+    expressions = [grammar.derivation(population, i).expression for i in range(400)]
     assert len({str(e) for e in expressions}) > 150
     assert np.array_equal(evaluator.truth(population), FormulaEvaluator(panel).truth(expressions))

@@ -316,10 +316,10 @@ def test_a_forest_is_judged_like_a_tree(fitted, panel, labels):
 
 
 def test_settings_are_those_of_an_estimator(fitted, panel, labels):
-    model = clone(fitted).set_params(tree__search__evaluations=20, n_estimators=2)
+    model = clone(fitted).set_params(estimator__search__evaluations=20, n_estimators=2)
     assert model.estimator.search.evaluations == 20
     assert SMALL.search.evaluations == 24
-    assert model.get_params()["tree__max_depth"] == "auto"
+    assert model.get_params()["estimator__max_depth"] == "auto"
     assert model.fit(panel, labels).trees_ != fitted.trees_
     back = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own bytes
     np.testing.assert_array_equal(back.predict_proba(panel), fitted.predict_proba(panel))
@@ -331,7 +331,7 @@ def test_settings_are_those_of_an_estimator(fitted, panel, labels):
         ({"estimator": "oak"}, "estimator must be a GrammarTreeClassifier or None, got 'oak'"),
         ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to 10,000, got 0"),
         ({"n_jobs": 0}, "n_jobs must be"),
-        ({"progress": 3}, "progress must be a function or None, got 3"),
+        ({"callback": 3}, "callback must be a function or None, got 3"),
         ({"random_state": "x"}, "random_state must be None, a seed"),
         ({"estimator": GrammarTreeClassifier(cv=3)}, "leave out cv of the tree"),
         ({"estimator": GrammarTreeClassifier(min_recall={"high": 0.9})}, "leave it out of the tree"),
@@ -417,7 +417,7 @@ def loaded(content, folder, **given):
 
 def settings_of(model):
     """All settings, those of the tree by name: two estimators are never equal."""
-    return {name: value for name, value in model.get_params().items() if name != "tree"}
+    return {name: value for name, value in model.get_params().items() if name != "estimator"}
 
 
 def test_a_forest_comes_back_from_its_file_and_goes_there_again(fitted, content, panel, tmp_path):
@@ -523,7 +523,7 @@ def test_damage_is_named_with_its_place(content, tmp_path, change, says):
 
 def test_newer_files_ask_for_a_newer_telltree(content, tmp_path):
     with pytest.raises(ModelVersionError, match="upgrade telltree"):
-        loaded(content.replace(b'"version": 1', b'"version": 2'), tmp_path)
+        loaded(content.replace(b'"version": 2', b'"version": 3'), tmp_path)
 
 
 @pytest.mark.parametrize("seed", few_fast(range(20), 4))

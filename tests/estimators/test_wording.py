@@ -9,7 +9,8 @@ from tests.support.golden_trees import gaps
 
 from telltree import Grammar, GrammarTreeClassifier
 from telltree.errors import DataWarning
-from telltree.estimators import classifier
+from telltree.estimators import fitted_tree
+from telltree.scale.run_context import RunContext
 from telltree.search import MonteCarlo
 
 PANEL, LABELS = gaps()
@@ -26,7 +27,7 @@ def headlines(model):
 
 def test_learning_and_predicting_find_no_words(monkeypatch):
     calls = []
-    monkeypatch.setattr(classifier, "with_headlines", lambda tree, panel: calls.append(panel) or tree)
+    monkeypatch.setattr(fitted_tree, "with_headlines", lambda tree, panel: calls.append(panel) or tree)
     model = learned()
     model.predict(PANEL), model.predict_proba(PANEL), model.apply(PANEL), model.decision_path(PANEL)
     assert not calls
@@ -55,7 +56,7 @@ def test_records_that_were_changed_say_nothing():
 def test_trees_of_folds_are_the_same_with_planes_of_their_own(monkeypatch):
     grammar = Grammar.generic(PANEL)
     shared = learned(grammar=grammar, cv=3)
-    monkeypatch.setattr(GrammarTreeClassifier, "_shared", lambda *_: None)
+    monkeypatch.setattr(RunContext, "share_bitsets", lambda *_: None)
     own = learned(grammar=grammar, cv=3)
     assert np.array_equal(shared.validation_.path_probabilities, own.validation_.path_probabilities)
     assert shared.tree_ == own.tree_

@@ -8,7 +8,7 @@ from telltree import Panel
 from telltree.engine import Formula
 from telltree.english.terms import Domains
 from telltree.english.write_sentence import say
-from telltree.explain.candidates import Seen, nearly_asked, observed
+from telltree.explain.candidates import TrainingRecords, related_terms, simple_terms
 from telltree.panel import Column, Schema
 from telltree.tree import Node
 
@@ -83,12 +83,12 @@ def lines(text):
 
 
 def test_all_kinds_of_values_are_spoken_of():
-    assert said(observed(SCHEMA.values(), [], 5, Domains(MISSING, frozenset({"y"})))) == lines(OF_COLUMNS)
+    assert said(simple_terms(SCHEMA.values(), [], 5, Domains(MISSING, frozenset({"y"})))) == lines(OF_COLUMNS)
 
 
 def test_what_a_tree_asks_is_taken_apart_counted_and_paired():
     """Counts go to as many steps as the longest record has; what lasts is not counted, and no atom goes with itself."""
-    terms, signals = nearly_asked(tree_asking('F((x > 1 and b) or c = "u") and F(y > 3)'), 5)
+    terms, signals = related_terms(tree_asking('F((x > 1 and b) or c = "u") and F(y > 3)'), 5)
     in_front, behind = "at {} or more steps in all, {}", "{1} at {0} or more steps"
     misread = {"or", "not"}  # "b is not true at 2 or more steps" may mean that it is true at fewer
     counted = [
@@ -103,7 +103,7 @@ def test_what_a_tree_asks_is_taken_apart_counted_and_paired():
 def test_what_is_true_of_no_record_is_counted_for_every_leaf():
     values = {"b": [True, False, True], "c": ["u", "v", "w"], "x": [1.0, 2.0, 3.0], "y": [0.0, 0.0, 0.0]}
     panel = Panel.from_frame(pd.DataFrame({"id": [0, 1, 2], **values}), id="id", schema=SCHEMA)
-    seen = Seen(tree_asking("F(x < 1.5)"), panel)
+    seen = TrainingRecords(tree_asking("F(x < 1.5)"), panel)
     for formula, counts in (("F(x > 9)", [0, 0]), ("F(x < 1.5)", [1, 0]), ("F(x > 1.5)", [0, 2]), ("F(b)", [1, 1])):
         truth, found = seen.true(Formula.parse(formula, SCHEMA).expression)
         assert (found.tolist(), int(truth.sum())) == (counts, sum(counts))

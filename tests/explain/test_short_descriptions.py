@@ -14,6 +14,7 @@ from telltree import GrammarTreeClassifier, Panel
 from telltree.engine import Formula
 from telltree.english import simpler_side
 from telltree.explain import categorize, rules_table
+from telltree.explain.candidates import DecisionPaths, TrainingRecords
 from telltree.explain.headlines import short_formulas, with_headlines
 from telltree.logic import Expression
 from telltree.logic.operators import AND, IMPLIES, NOT, OR
@@ -29,6 +30,10 @@ def panel_of(*records):
 PANEL = panel_of([[2, 2, 2]], [[2, 0, 2]], [[0, 3, 0]], [[0, 0, 0]])
 
 
+def shortened(tree, panel=PANEL):
+    return short_formulas(DecisionPaths(tree), TrainingRecords(tree, panel))
+
+
 def asked(first, second, panel=PANEL):
     """A tree that asks one question, and a second where the first is false."""
     first, second = (Formula.parse(text, panel.schema) for text in (first, second))
@@ -38,19 +43,19 @@ def asked(first, second, panel=PANEL):
 
 def test_an_answer_that_follows_from_the_others_for_these_records_is_left_out():
     tree = asked("F(a > 1)", "F(b > 2.5)")
-    yes, middle, rest = short_formulas(tree, PANEL)
+    yes, middle, rest = shortened(tree)
     assert yes is None
     assert str(middle) == "F(b > 2.5)"  # no record with a above 1 has it
     assert rest is None
 
 
 def test_a_tree_that_asks_nothing_has_nothing_to_shorten():
-    assert short_formulas(class_tree(leaf((2, 2)), ("calm", "storm"), PANEL.schema, frozenset()), PANEL) == [None]
+    assert shortened(class_tree(leaf((2, 2)), ("calm", "storm"), PANEL.schema, frozenset())) == [None]
 
 
 def test_parts_that_decide_nothing_are_left_out():
     tree = asked("F(a > 1 and c > 1)", "F(b > 1)")
-    yes, *_ = short_formulas(tree, PANEL)
+    yes, *_ = shortened(tree)
     assert str(yes) in ("F(a > 1)", "F(c > 1)")
 
 
@@ -66,14 +71,14 @@ def test_a_way_that_speaks_of_no_column_is_described():
 
 def test_constants_have_few_digits():
     tree = asked("F(a > 1.23456 and c > 1.34567)", "F(b > 1)")
-    yes, *_ = short_formulas(tree, PANEL)
+    yes, *_ = shortened(tree)
     assert str(yes) in ("F(a > 1.2)", "F(c > 1.3)")
 
 
 def test_words_of_a_grammar_are_left_alone():
     tree = asked("F(a > 1 and c > 1)", "F(b > 1)")
-    text_with_quotations = Formula(replace(tree.root.formula.expression, english="it is odd"))
-    assert short_formulas(replace(tree, root=replace(tree.root, formula=text_with_quotations)), PANEL) == [
+    with_phrase = Formula(replace(tree.root.formula.expression, english="it is odd"))
+    assert shortened(replace(tree, root=replace(tree.root, formula=with_phrase))) == [
         None,
         None,
         None,
@@ -105,7 +110,7 @@ def test_random_trees_are_described_to_the_record(seed):
     subject = draw_subject(seed)
     tree, panel = subject.tree, subject.case.panel[[i for i, weight in enumerate(subject.weights) if weight]]
     clusters = tree.apply(panel)
-    for number, (short, (_, branches)) in enumerate(zip(short_formulas(tree, panel), tree.leaves, strict=True), 1):
+    for number, (short, (_, branches)) in enumerate(zip(shortened(tree, panel), tree.leaves, strict=True), 1):
         if short is not None:
             assert short(panel).tolist() == (clusters == number).tolist()
             whole = [

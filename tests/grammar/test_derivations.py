@@ -57,7 +57,7 @@ def says_something(grammar, depth):
     return False
 
 
-# spans and splices
+# spans
 
 
 def test_spans_of_a_derivation_by_hand():
@@ -77,41 +77,6 @@ def test_spans_are_nested_and_tile_their_parent(grammar, seed):
             assert symbol_at(derivation, at) == symbol
             at = derivation.span(at).stop
         assert derivation.span(node) == slice(node, at)
-
-
-def test_splices_by_hand():
-    one, other = PAPERS.derive("F(x1 and x3 < 2)"), PAPERS.derive("G(x2 and (x4 < 5 and x1))")
-    assert str(one.splice(2, other, 1)) == "F((x2 ∧ ((x4 < 5) ∧ x1)) ∧ (x3 < 2))"
-    assert str(one.splice(5, other, 6)) == "F(x1 ∧ (x3 < 5))"
-    assert str(one.splice(0, other)) == str(other)
-    assert str(one) == "F(x1 ∧ (x3 < 2))"
-
-
-def test_a_splice_needs_the_same_symbol():
-    derivation = PAPERS.derive("F(x1 and x3 < 2)")
-    with pytest.raises(ValueError, match="node 0 and node 5 grow from different symbols"):
-        derivation.splice(0, derivation, 5)
-
-
-@given(grammars, seeds, seeds, st.randoms(use_true_random=False))
-def test_what_is_spliced_is_a_formula_again(grammar, seed, other_seed, rng):
-    one, other = grammar.draw(seed), grammar.draw(other_seed)
-    i = rng.randrange(len(one.rules))
-    same = [j for j in range(len(other.rules)) if symbol_at(other, j) == symbol_at(one, i)]
-    if same:
-        j = rng.choice(same)
-        spliced = one.splice(i, other, j)
-        check(spliced)
-        assert spliced.splice(i, one, i) == one
-        assert one.splice(i, one, i) == one
-
-
-def test_random_constants_travel_with_their_subtree():
-    one, other = RANDOM.derive("F(x3 < 0.25 and x3 < 7)"), RANDOM.derive("F(x3 < 0.75)")
-    spliced = one.splice(4, other, 1)
-    assert str(spliced) == "F((x3 < 0.25) ∧ (x3 < 0.75))"
-    np.testing.assert_array_equal(spliced.constants, [np.nan, np.nan, np.nan, 0.25, np.nan, 0.75])
-    assert spliced != one.splice(4, RANDOM.derive("F(x3 < 0.5)"), 1)
 
 
 def test_equal_derivations_are_equal():

@@ -82,7 +82,7 @@ def test_the_spread_is_numpys_of_the_whole_and_0_of_equal_values(values, where):
     array = np.array(values, float)
     with np.errstate(over="ignore", invalid="ignore"):
         expected = np.std(finite(array)) if len(set(finite(array))) > 1 else 0.0
-        assert np.array_equal(in_parts(array, where).spread(), expected, equal_nan=True)
+        assert np.array_equal(in_parts(array, where).standard_deviation(), expected, equal_nan=True)
 
 
 @pytest.mark.parametrize("count", [7, 8, 127, 128, 129, 1000, 4_097, 100_003])
@@ -92,7 +92,7 @@ def test_long_sums_are_paired_as_numpy_pairs_them(count):
     array[generator.random(count) < 0.1] = np.nan
     for parts in (1, 2, 3, 17):
         where = np.sort(generator.integers(0, count, parts - 1))
-        assert in_parts(array, where).spread() == np.std(finite(array))
+        assert in_parts(array, where).standard_deviation() == np.std(finite(array))
 
 
 @given(values_of, places, st.integers(0, 20))
@@ -123,5 +123,5 @@ def test_a_panel_gives_those_of_its_view():
     assert panel.statistics("x").extent.high == 5
     assert panel[:1].statistics("x").extent.high == 1
     both = Statistics.joined([panel[:1].statistics("x"), panel[1:].statistics("x")])
-    assert both.spread() == 2
+    assert both.standard_deviation() == 2
     assert both.extent == panel.statistics("x").extent

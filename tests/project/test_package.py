@@ -38,7 +38,7 @@ def test_importing_the_package_loads_no_heavy_library():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     assert "telltree" in loaded
-    assert loaded.isdisjoint({"numba", "numpy", "sklearn", "pandas", "polars", "pyarrow", "lark", "narwhals"})
+    assert loaded.isdisjoint({"numba", "numpy", "sklearn", "pandas", "polars", "pyarrow", "narwhals"})
 
 
 def test_the_version_is_the_installed_one():

@@ -12,14 +12,14 @@ from tests.support.report_cases import bisected, grown, holes, long_records
 from tests.support.report_page import data_of, decoded
 
 from telltree import Panel
-from telltree.report import records, report_html
+from telltree.report import report_html, traces
 from telltree.report.examples import distances, medoids
 from telltree.tree.tree import Node, RunnerUp
 
 
 def test_lines_keep_values_gaps_and_infinities():
     values = np.array([1.0, np.nan, -2.5, np.inf, -np.inf, 7.25])
-    back = decoded(records.line(values))
+    back = decoded(traces.line(values))
     assert np.isnan(back[1])
     assert (back[3], back[4]) == (np.inf, -np.inf)
     finite = np.isfinite(values)
@@ -28,7 +28,7 @@ def test_lines_keep_values_gaps_and_infinities():
 
 @pytest.mark.parametrize("values", [[np.nan], [np.inf, -np.inf], [3.0], [1.7e308, -1.7e308], [5e-324, 0.0]])
 def test_odd_lines_are_written_without_a_warning(values):
-    told = records.line(np.array(values))
+    told = traces.line(np.array(values))
     assert len(told["v"]) == 2 * len(values)
     json.dumps(told, allow_nan=False)
 
@@ -37,10 +37,10 @@ def test_peaks_survive_down_sampling():
     rng = np.random.default_rng(0)
     values = rng.normal(size=5000)
     values[[17, 3333, 4999]] = [90.0, -80.0, 70.0]
-    told = records.line(values)
-    assert len(told["v"]) <= 2 * records.MOST_POINTS
+    told = traces.line(values)
+    assert len(told["v"]) <= 2 * traces.MOST_POINTS
     back = decoded(told)
-    width = records.bucket(5000)
+    width = traces.bucket(5000)
     for step in (17, 3333, 4999):
         bucket = back[2 * (step // width) : 2 * (step // width) + 2]
         assert np.abs(bucket - values[step]).min() < 0.1
@@ -49,10 +49,10 @@ def test_peaks_survive_down_sampling():
 def test_a_bucket_of_more_than_one_value_is_mixed():
     flags = np.zeros(5000, np.int8)
     flags[2600] = 1
-    told = records.band(flags)
-    assert told.count(records.MIXED) == 1
-    assert told[2600 // records.bucket(5000)] == records.MIXED
-    assert set(told) == {"A", records.MIXED}
+    told = traces.band(flags)
+    assert told.count(traces.MIXED) == 1
+    assert told[2600 // traces.bucket(5000)] == traces.MIXED
+    assert set(told) == {"A", traces.MIXED}
 
 
 def test_long_records_are_drawn_in_few_points():
@@ -60,7 +60,7 @@ def test_long_records_are_drawn_in_few_points():
     for record in data_of(report_html(tree, panel, y))["records"]:
         assert record["s"] == 5000
         for trace in record["x"].values():
-            assert len(trace["v"] if isinstance(trace, dict) else trace) <= 2 * records.MOST_POINTS
+            assert len(trace["v"] if isinstance(trace, dict) else trace) <= 2 * traces.MOST_POINTS
 
 
 def test_missing_values_are_gaps():

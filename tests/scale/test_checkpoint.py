@@ -93,7 +93,7 @@ def found(model):
             (str(search.best.derivation), search.best.fitness, search.proof),
             [(str(one.derivation), one.fitness) for one in search.runners_up],
             [(moment.evaluations, moment.fitness) for moment in search.history],
-            [str(search.ties.derivation(i, model.grammar_)) for i in range(len(search.ties.lengths))],
+            [str(model.grammar_.derivation(search.ties, i)) for i in range(len(search.ties.lengths))],
             [(str(one.best.derivation), len(one.ties.lengths)) for one in search.by_size],
             search.evaluations,
         )

@@ -104,7 +104,7 @@ def test_the_gaps_beyond_all_values_have_middles_too():
     panel = Panel.from_arrays([np.arange(5_000.0)[:, None]], columns=["x"])
     formula = Formula.parse("F(x > 4998.01)", panel.schema).expression
     place = ConstantPlace(formula, (0,), FormulaEvaluator(panel, signals_of(panel)))
-    gap = _Gap(place, np.array([True]), late=bool)
+    gap = _Gap(place, np.array([True]), is_late=bool)
     assert [gap._middle(i) for i in (0, 1, 5_000)] == [-1.0, 0.5, 5_000.0]
 
 

@@ -103,7 +103,7 @@ class Spy:
         length = population.lengths[i]
         row = population.rules[i, :length].tobytes(), population.constants[i, :length].tobytes()
         if (self.grammar, row) not in self.known:
-            found = population.derivation(i, self.grammar)
+            found = self.grammar.derivation(population, i)
             self.known[self.grammar, row] = found, str(found)
         return self.known[self.grammar, row]
 
@@ -130,7 +130,7 @@ def spied(search, grammar=PAPERS, evaluations=400, seed=3, progress=None, **sett
 
 def tied(found, grammar):
     return (
-        [] if found.ties is None else [str(found.ties.derivation(i, grammar)) for i in range(len(found.ties.lengths))]
+        [] if found.ties is None else [str(grammar.derivation(found.ties, i)) for i in range(len(found.ties.lengths))]
     )
 
 
@@ -171,7 +171,7 @@ def outcomes():
 
 
 def test_another_process_with_another_hash_seed_finds_the_same():
-    script = "import json, test_search_contract as t; print(json.dumps(t.outcomes()))"
+    script = "import json, tests.search.test_contract as t; print(json.dumps(t.outcomes()))"
     environment = os.environ | {"PYTHONHASHSEED": "4321", "PYTHONPATH": beside_tests()}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == outcomes()
@@ -572,7 +572,7 @@ def test_parents_that_neither_exchange_nor_regrow_anything_are_copied(seed):
 
     def texts(population):
         assert population.lengths.min() > 0
-        return [str(population.derivation(i, PAPERS)) for i in range(len(population.lengths))]
+        return [str(PAPERS.derivation(population, i)) for i in range(len(population.lengths))]
 
     first = breeder.propose(0)
     before = set(texts(first))

@@ -21,7 +21,7 @@ from telltree.logic import user_function
 from telltree.panel import Column, ColumnType, Schema
 from telltree.scale.checkpoint import search_result, search_state
 from telltree.search import Exhaustive, Proof, Scores
-from telltree.search.state import Given
+from telltree.search.state import SavedState
 from telltree.tree import MDL, GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import MDLOf, prepared
@@ -177,7 +177,7 @@ def assert_proved(scope, longest, given_records, labels, tolerance):
         (length, pytest.approx(fitness, abs=1e-9)) for length, fitness in pruning_path(usable)
     ]
     for i in range(len(found.ties.lengths)):
-        tie = found.ties.derivation(i, grammar)
+        tie = grammar.derivation(found.ties, i)
         alone = objective_of(panel, labels, grammar)(found.ties, np.array([i])).fitness[0]
         assert alone <= best + tolerance + 1e-9, tie
 
@@ -374,7 +374,7 @@ def test_a_search_goes_on_from_any_generation_to_the_same(fitness):
                 whole.runners_up, whole.proof, whole.evaluations,
             )  # fmt: skip
             assert again.ties.names.tolist() == whole.ties.names.tolist()
-    back = search_result(Given(search_state(whole), grammar, 4))
+    back = search_result(SavedState(search_state(whole), grammar, 4))
     assert (back.proof, back.runners_up) == (whole.proof, whole.runners_up)
 
 
@@ -414,7 +414,7 @@ def test_conditions_that_leave_no_choice_are_part_of_every_formula():
     assert str(found.best.derivation) in {str(grammar.derive(f"F(on and {other})")) for other in ("off", "x < 1")}
 
 
-@pytest.mark.parametrize("limit", ["MOST_SHAPES", "_MOST_TRIED"])
+@pytest.mark.parametrize("limit", ["MOST_TEMPLATES", "_MOST_TRIED"])
 def test_grammars_of_too_many_shapes_are_refused(limit, monkeypatch):
     grammar = Grammar.parse("A ::= F(V) | G(V)\nV ::= on | off | V and V | not V", SCHEMA)
     panel, _, labels = drawn(0, 10)

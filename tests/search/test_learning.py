@@ -11,7 +11,7 @@ from tests.support.effort import examples
 
 from telltree import Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import NO_ROW, Lanes, Levels, draw
+from telltree.grammar.draw import NO_ROW, Lanes, Levels, deepest, draw
 from telltree.grammar.prototype_tree import PrototypeTree
 from telltree.grammar.random_streams import own_shares
 from telltree.search import CrossEntropy, GeneticProgramming, MonteCarlo, Pipe, Scores
@@ -28,7 +28,7 @@ def by_text(grammar, fitness):
     """An objective that looks at the text of a formula alone; equal texts answer alike."""
 
     def objective(population, wanted):
-        texts = [str(population.derivation(int(i), grammar)) for i in wanted]
+        texts = [str(grammar.derivation(population, int(i))) for i in wanted]
         return Scores(np.array(list(map(fitness, texts)), float), population.names[wanted])
 
     return objective
@@ -168,7 +168,7 @@ def shares_of(grammar, rules, lengths):
 
 def test_levels_are_drawn_as_they_are_weighed():
     grammar = Grammar.parse("A ::= F(V) @3 | G(V)\nV ::= on @2 | off | x < [0.5, 1]", SCHEMA)
-    levels, rng = Levels(grammar, 6), np.random.default_rng(0)
+    levels, rng = Levels(grammar.tables, deepest(grammar.tables, 6), grammar.width(6)), np.random.default_rng(0)
     shares = rng.random((levels.number, len(grammar.rules)))
     levels.weigh(shares)
     width = grammar.width(6)
@@ -199,23 +199,25 @@ def test_without_learning_a_prototype_draws_as_the_grammar_does():
 @examples(25)
 def test_a_prototype_tree_stays_within_its_bounds(name, seed, most):
     grammar = GRAMMARS[name]
-    tree, rng = PrototypeTree(grammar, 8, 0.9, most), np.random.default_rng(seed)
-    made = Population.empty(20, grammar.width(8), False)
-    for generation in range(12):
-        tree.draw(np.uint64(seed), generation, made)
-        row = rng.integers(20)
-        path, rules = tree.along(made.rules[row, : made.lengths[row]])
-        tree.make_likely(path, rules, rng.random(len(path)))
-        assert 1 <= tree.places <= most
-        for place in range(tree.places):
-            assert tree.chances(place).sum() == pytest.approx(1)
-            assert (tree.chances(place) > 0).all()
-        again = PrototypeTree(grammar, 8, 0.9, most)
-        again.resume(**tree.state())
-        other = Population.empty(20, grammar.width(8), False)
-        again.draw(np.uint64(5), generation, other)
-        tree.draw(np.uint64(5), generation, made)
-        assert np.array_equal(made.names, other.names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("telltree.grammar.prototype_tree._MOST_PLACES", most)
+        tree, rng = PrototypeTree(grammar, 8, 0.9), np.random.default_rng(seed)
+        made = Population.empty(20, grammar.width(8), False)
+        for generation in range(12):
+            tree.draw(np.uint64(seed), generation, made)
+            row = rng.integers(20)
+            path, rules = tree.along(made.rules[row, : made.lengths[row]])
+            tree.make_likely(path, rules, rng.random(len(path)))
+            assert 1 <= tree.places <= most
+            for place in range(tree.places):
+                assert tree.chances(place).sum() == pytest.approx(1)
+                assert (tree.chances(place) > 0).all()
+            again = PrototypeTree(grammar, 8, 0.9)
+            again.resume(**tree.state())
+            other = Population.empty(20, grammar.width(8), False)
+            again.draw(np.uint64(5), generation, other)
+            tree.draw(np.uint64(5), generation, made)
+            assert np.array_equal(made.names, other.names)
 
 
 @pytest.mark.parametrize("kind", LEARNING)
@@ -232,7 +234,7 @@ def test_learning_goes_on_from_the_formulas_of_the_user(kind):
 
 
 def test_shares_are_those_of_the_grammar():
-    shares = own_shares(TRAP)
+    shares = own_shares(TRAP.rules, TRAP.tables)
     by_symbol = np.bincount(TRAP.tables.rule["symbol"][:-1], shares)
     np.testing.assert_allclose(by_symbol, 1)
     on, off = (next(s for s, r in zip(shares, TRAP.rules, strict=True) if str(r.template) == t) for t in ("on", "off"))

@@ -33,7 +33,7 @@ def asked(search, seed=0):
     inner, texts = objective_of(panel, labels, GRAMMAR), []
 
     def objective(population, wanted):
-        texts.extend(str(population.derivation(int(i), GRAMMAR)) for i in wanted)
+        texts.extend(str(GRAMMAR.derivation(population, int(i))) for i in wanted)
         return inner(population, wanted)
 
     return search.run(GRAMMAR, objective, seed), texts
@@ -64,7 +64,7 @@ def test_children_are_bred_from_seeds():
         inner, texts = objective_of(panel, labels, grammar, fitness), []
 
         def objective(population, wanted):
-            texts.extend(str(population.derivation(int(i), grammar)) for i in wanted)
+            texts.extend(str(grammar.derivation(population, int(i))) for i in wanted)
             return inner(population, wanted)
 
         search.run(grammar, objective, 4)

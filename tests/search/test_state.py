@@ -58,7 +58,7 @@ class Sized(Spy):
 
     def __call__(self, population, wanted):
         scores = super().__call__(population, wanted)
-        sizes = [len(population.derivation(int(i), self.grammar)) for i in wanted]
+        sizes = [len(self.grammar.derivation(population, int(i))) for i in wanted]
         return Scores(scores.fitness, scores.answer, np.array(sizes, np.int64))
 
 
@@ -69,7 +69,7 @@ def plain(found):
         return (
             []
             if population is None
-            else [str(population.derivation(i, found.best.derivation.grammar)) for i in range(len(population.lengths))]
+            else [str(found.best.derivation.grammar.derivation(population, i)) for i in range(len(population.lengths))]
         )
 
     return {

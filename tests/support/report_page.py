@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from telltree.report import records
+from telltree.report import traces
 
 
 class Page(HTMLParser):
@@ -43,6 +43,6 @@ def decoded(line):
     """The values of a line, as the page reads them."""
     low, high = (line["lo"], line["hi"]) if line["lo"] is not None else (np.nan, np.nan)
     special = {4095: np.nan, 4094: np.inf, 4093: -np.inf}
-    digits = [records.ALPHABET.index(character) for character in line["v"]]
+    digits = [traces.ALPHABET.index(character) for character in line["v"]]
     codes = [64 * first + second for first, second in zip(digits[::2], digits[1::2], strict=True)]
     return np.array([special[code] if code in special else low + (high - low) * code / 4092 for code in codes])

@@ -454,7 +454,7 @@ def test_of_formulas_as_good_the_widest_margin_then_the_smallest_then_the_first_
     grammar = Grammar.generic(panel)
     learned = learn(panel, labels, grammar, replace(search, evaluations=3_000), max_depth=1)
     ties = learned.searches[1].ties
-    rivals = [ties.derivation(i, grammar) for i in range(len(ties.lengths))]
+    rivals = [grammar.derivation(ties, i) for i in range(len(ties.lengths))]
     margins = Robustness(plain)
     ranked = sorted((-round(margins.of_split(judged(d.expression), plain), 9), len(d), str(d)) for d in rivals)
     assert str(learned.tree.root.formula) == ranked[0][2]

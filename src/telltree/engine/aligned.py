@@ -22,5 +22,5 @@ def aligned_words(rows: int, words: int) -> NDArray[np.uint64]:
 
 
 def words_on_disk(rows: int, words: int) -> NDArray[np.uint64]:
-    """The same on disk; `telltree.panel.disk_arrays.secure` those that are about to be written."""
+    """The same on disk; `telltree.panel.disk_arrays.reserve` those that are about to be written."""
     return sparse(rows * words, np.uint64).reshape(rows, words)

@@ -34,7 +34,7 @@ from telltree.engine.signals import Grid, Signals
 from telltree.engine.subset import Subset, pick
 from telltree.grammar.random_streams import place_of
 from telltree.logic import Expression
-from telltree.panel.disk_arrays import rest, secure
+from telltree.panel.disk_arrays import reserve, unload
 
 # ---- Signals as bytes: between which of a few constants each number lies, so that none is fetched for a second plane.
 
@@ -448,7 +448,7 @@ class Bitsets:
             places = np.array([grid[constant] for constant in constants.tolist()])
             pack_codes(codes, layout.blocks, layout.valid, outcomes, places, slots, self.bits, self.reduced)
         if self._signals.panel.on_disk:
-            rest()  # the numbers are not needed any more
+            unload()  # the numbers are not needed any more
 
     def _codes_of(self, signal: Expression, grid: Grid) -> NDArray[np.uint8] | None:
         """The codes of a signal; None if they are not worth it, or do not fit into memory beside the planes."""
@@ -458,7 +458,7 @@ class Bitsets:
             if 2 * (len(self._codes) + 1) * _BITSETS_FOR_CODES > self.capacity:
                 return None
             layout, codes = self._layout, self._room(self._layout.words, LANES // 8).view(np.uint8)
-            secure(codes)
+            reserve(codes)
             values, constants = self._signals.values(signal), np.array(list(grid))
             encode(values, layout.starts, layout.lengths, layout.blocks, constants, layout.tile, codes)
             self._codes[signal] = codes
@@ -484,7 +484,7 @@ class Bitsets:
             rows = min(self.capacity, max(64, 2 * self.used, _AHEAD if self._search else 0))
             self.bits = _grown(self.bits, self._rows_of_words(rows))
             self.reduced = _grown(self.reduced, aligned_words(2 * rows, self.reduced.shape[1]))
-        secure(self.bits[self.used - new : self.used])
+        reserve(self.bits[self.used - new : self.used])
 
     def _rows_of_words(self, rows: int) -> NDArray[np.uint64]:
         """Room for this many planes: what was lent, if it suffices."""
@@ -541,6 +541,6 @@ def _only(families: Mapping[int, AtomFamily], numbers: Iterable[int]) -> list[At
 
 
 def _grown(array: NDArray[np.uint64], larger: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    secure(larger[: len(array)])
+    reserve(larger[: len(array)])
     larger[: len(array)] = array
     return larger

@@ -16,7 +16,7 @@ from telltree.grammar.tables import CodeTables, Idents, code_of, node_at
 from telltree.logic import Expression
 from telltree.logic.meaning import LOOKING, OF_NUMBERS, MicroOp
 from telltree.panel import Panel, Schema
-from telltree.panel.disk_arrays import rest
+from telltree.panel.disk_arrays import unload
 
 
 class FormulaEvaluator(Evaluator[Sequence[Expression]]):
@@ -96,7 +96,7 @@ class FormulaEvaluator(Evaluator[Sequence[Expression]]):
             part = slice(low, low + RECORDS_LOOKED_AT)
             self._measure(first, places[part], gauges, np.empty(1), each=found[part])
             if self.panel.on_disk:
-                rest()
+                unload()
         found[np.abs(found) < LEAST_ROBUSTNESS] = 0.0
         return found
 

@@ -15,7 +15,7 @@ from telltree.errors import DataError, FunctionError
 from telltree.grammar.resolve import attribute
 from telltree.logic import Attribute, Expression, Number, Type, UserFunction
 from telltree.logic.expression import Level
-from telltree.logic.meaning import Makes
+from telltree.logic.meaning import Makes, Scope
 from telltree.logic.operators import (
     ABS,
     CHANGE,
@@ -34,16 +34,10 @@ from telltree.logic.operators import (
     LESS,
     LESS_EQUAL,
     MAX,
-    MAX_WITHIN,
-    MEAN,
-    MEAN_WITHIN,
     MIN,
-    MIN_WITHIN,
     MISSING,
     SIGN,
     SLOPE,
-    SPREAD,
-    SPREAD_WITHIN,
     TOTAL,
     WHEN_MAX,
     WHEN_MIN,
@@ -264,7 +258,7 @@ class Signals:
         """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
         if signal not in self.spreads:
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
-                deviation = Statistics(self._pieces(signal)).spread()
+                deviation = Statistics(self._pieces(signal)).standard_deviation()
             self.spreads[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
         return self.spreads[signal]
 
@@ -295,7 +289,7 @@ class Signals:
         if self.panel.on_disk:
             self._kept.clear()
             self._held = 0
-        self.panel.rest()
+        self.panel.unload()
 
     def misses(self, signal: Expression) -> bool:
         """Whether any value of the signal may be missing."""
@@ -433,7 +427,7 @@ def _weight(signal: Floats) -> int:
 def _copied(values: Floats, rows: Any) -> Floats:
     """Some values from disk; what they took of it is not needed any more."""
     found = np.array(values[rows])
-    disk_arrays.rest()
+    disk_arrays.unload()
     return found
 
 
@@ -546,6 +540,24 @@ def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Signals, Expressi
     return lambda signals, e: compare(*signals.sides(e.args))
 
 
+AGGREGATES: dict[str, Callable[[Floats, Ints, Window], Floats]] = {
+    "mean": mean,
+    "min": partial(extreme, better=np.fmin),
+    "max": partial(extreme, better=np.fmax),
+    "spread": spread,
+}
+"""The computation of each aggregate over the window of each step, by name."""
+
+
+def _aggregated(operator: Operator) -> Callable[[Signals, Expression], Any] | None:
+    """Derive the cell of an aggregate from its computation."""
+    traits = operator.traits
+    made = None if traits.aggregate is None else AGGREGATES.get(traits.aggregate.name)
+    if made is None:
+        return None
+    return _within(made) if traits.scope is Scope.WINDOW else _whole(made)
+
+
 SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
     "the signals of the engine",
     "engine/signals.py",
@@ -564,16 +576,8 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
         LEFT: _left,
         LENGTH: _length,
         CHANGE: _change,
-        MEAN_WITHIN: _within(mean),
-        MIN_WITHIN: _within(partial(extreme, better=np.fmin)),
-        MAX_WITHIN: _within(partial(extreme, better=np.fmax)),
-        SPREAD_WITHIN: _within(spread),
         TOTAL: _total,
         LATEST: _latest,
-        MEAN: _whole(mean),
-        MIN: _whole(partial(extreme, better=np.fmin)),
-        MAX: _whole(partial(extreme, better=np.fmax)),
-        SPREAD: _whole(spread),
         SLOPE: _slope,
         FIRST: _first,
         LAST: _whole(lambda x, numbers, _: at_last(x, numbers, ~np.isnan(x))),
@@ -584,5 +588,6 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
         ),
     },
     about=lambda operator: isinstance(operator.means, Makes),
+    derived=_aggregated,
 )
 """How each signal is made of others, one number a row; what joins conditions is for the engine."""

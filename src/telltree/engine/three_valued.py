@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Number, Type
 from telltree.logic.expression import spelt_out
+from telltree.logic.meaning import Scope
 from telltree.logic.operators import (
     ABS,
     AND,
@@ -32,7 +33,6 @@ from telltree.logic.operators import (
     EVENTUALLY,
     EVENTUALLY_WITHIN,
     FALL,
-    FIRST,
     GLOBALLY,
     GLOBALLY_WITHIN,
     GONE,
@@ -41,19 +41,12 @@ from telltree.logic.operators import (
     HISTORICALLY,
     HISTORICALLY_WITHIN,
     IMPLIES,
-    LAST,
     LATEST,
     LEFT,
     LENGTH,
     LESS,
     LESS_EQUAL,
     LONGEST,
-    MAX,
-    MAX_WITHIN,
-    MEAN,
-    MEAN_WITHIN,
-    MIN,
-    MIN_WITHIN,
     MISSING,
     NEXT,
     NOT,
@@ -64,14 +57,8 @@ from telltree.logic.operators import (
     RISE,
     SIGN,
     SINCE,
-    SLOPE,
-    SPREAD,
-    SPREAD_WITHIN,
-    TOTAL,
     UNLESS,
     UNTIL,
-    WHEN_MAX,
-    WHEN_MIN,
     Cells,
     Operator,
 )
@@ -360,6 +347,9 @@ def _at_last_steps(signal: Expression) -> Expression:
     return begun if there is None else _and(begun, Expression(HISTORICALLY_WITHIN, (there, _ZERO, first)))
 
 
+_BY_SCOPE: dict[Scope, _There] = {Scope.WINDOW: _in_window, Scope.SO_FAR: _so_far, Scope.RECORD: _in_record}
+"""For signals that exist where their operand does at some step of their scope."""
+
 THERE: Cells[_There] = Cells(
     "which numbers exist",
     "engine/three_valued.py",
@@ -367,13 +357,11 @@ THERE: Cells[_There] = Cells(
         **dict.fromkeys((ELAPSED, GONE, LEFT, LENGTH), _everywhere),
         **dict.fromkeys((ABS, SIGN, DIFFERENCE), like_operands),
         CHANGE: _like_both_ends,
-        **dict.fromkeys((MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN), _in_window),
-        TOTAL: _so_far,
         LATEST: _when_it_held,
-        **dict.fromkeys((MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX), _in_record),
         DISTANCE: _at_last_steps,
     },
     about=lambda operator: any(result is Type.REAL_VECTOR for _, result in operator.uses()),
+    derived=lambda operator: _BY_SCOPE.get(operator.traits.scope),
 )
 """Of what makes signals: at which steps there is one, if not at all."""
 

@@ -30,7 +30,7 @@ from telltree.logic.meaning import (
     MicroOp,
 )
 from telltree.panel import Panel, Schema
-from telltree.panel.disk_arrays import rest
+from telltree.panel.disk_arrays import unload
 
 # ---- Tracing one record, part by part and step by step.
 #
@@ -712,7 +712,7 @@ class Tracer:
             read = signals.tolist() if few else signals
             run(program, read, begins, lengths, low, high, room, followed, found, decided)
             if self.panel.on_disk and low // RECORDS_LOOKED_AT != high // RECORDS_LOOKED_AT:
-                rest()
+                unload()
         return Trace(begins, lengths, found, decided, rows), room
 
 

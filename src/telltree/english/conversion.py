@@ -20,10 +20,10 @@ from telltree.english.terms import (
     OrderIn,
     Term,
     ValueIn,
-    has_own_words,
+    has_own_phrase,
     joined,
 )
-from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
+from telltree.english.values import ORDERS, Interval, Names, Reals, Truths, Values
 from telltree.errors import GrammarError
 from telltree.logic import Attribute, Expression, Level, Number, Type
 from telltree.logic.operators import (
@@ -71,7 +71,7 @@ _Conversion: TypeAlias = Callable[[Expression, Domains, bool], Term]
 
 def direct_term(e: Expression, domains: Domains, truth: bool = True) -> Term:
     """Convert an expression, or its negation, to a term without simplification, except that lists are flat."""
-    if has_own_words(e) and not isinstance(e.head, Attribute):  # a column's phrase may be negated, or take an adverb
+    if has_own_phrase(e) and not isinstance(e.head, Attribute):  # a column's phrase may be negated, or take an adverb
         return Opaque(e, truth)
     if isinstance(e.head, Operator) and e.head.joins:
         return CONVERSIONS[e.head](e, domains, truth)
@@ -95,6 +95,11 @@ class OpaqueConversion:
 
 
 opaque = OpaqueConversion()
+
+
+def is_boolean(e: Expression) -> bool:
+    """Return True if an expression is true or false, rather than a number or a category."""
+    return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
 
 
 def opposite(e: Expression) -> Expression:
@@ -156,13 +161,6 @@ CONVERSIONS: Cells[_Conversion] = Cells(
 
 # ---- Formulas to terms: atoms, by the values of a signal that they allow.
 
-_ORDERS = {
-    "<": Orders(True, False, False, False),
-    "<=": Orders(True, True, False, False),
-    ">": Orders(False, False, True, False),
-    ">=": Orders(False, True, True, False),
-    "=": Orders(False, True, False, False),
-}
 _MISSING: dict[Type, Values] = {
     Type.REAL_VECTOR: Reals((), True),
     Type.CATEGORICAL_VECTOR: Names(frozenset(), False, True),
@@ -178,7 +176,7 @@ def counted(e: Expression) -> tuple[Expression, Reals] | None:
     if not isinstance(right.head, Number):
         return None
     count, times = _bare(left, Reals.compared(relation, right.head.value))
-    return (count.args[0], times.whole) if count.head is COUNT and not has_own_words(count) else None
+    return (count.args[0], times.whole) if count.head is COUNT and not has_own_phrase(count) else None
 
 
 def literal_of(e: Expression) -> Term:
@@ -209,10 +207,10 @@ def comparison_literal(e: Expression) -> Literal:
         case Level(name=name):
             return ValueIn(left, Names(frozenset([name]), False, False))
     if left == right and left.type is Type.REAL_VECTOR:
-        return ValueIn(*_bare(left, Reals((Interval(),) if _ORDERS[relation].equal else (), False)))
+        return ValueIn(*_bare(left, Reals((Interval(),) if ORDERS[relation].equal else (), False)))
     if str(right) < str(left):
         left, right, relation = right, left, MIRRORED[relation]
-    return OrderIn(left, right, _ORDERS[relation])
+    return OrderIn(left, right, ORDERS[relation])
 
 
 def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
@@ -226,10 +224,10 @@ def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
 
 def _bare(signal: Expression, values: Reals) -> tuple[Expression, Reals]:
     """Remove `abs` and `sign` from a signal and order its differences by their text; adapt the values."""
-    while (signal.head is ABS or signal.head is SIGN) and not has_own_words(signal):
+    while (signal.head is ABS or signal.head is SIGN) and not has_own_phrase(signal):
         values = values.under_abs if signal.head is ABS else values.under_sign
         signal = signal.args[0]
-    if signal.head is DIFFERENCE and not has_own_words(signal):
+    if signal.head is DIFFERENCE and not has_own_phrase(signal):
         left, right = signal.args
         last = isinstance(right.head, Number)
         if isinstance(left.head, Number) or (not last and str(right) < str(left)):
@@ -297,13 +295,13 @@ class _Writer:
             case OrderIn():
                 return _orders(term, self.domains.values(term).missing)
             case ValueIn():
-                return _value_in(term, self.domains.misses(term.signal))
+                return _value_in(term, self.domains.may_be_missing(term.signal))
 
     def _constant(self, truth: bool) -> Expression:
         if self.witness is None:
             raise GrammarError(f"what is always {'true' if truth else 'false'} cannot be written without any column")
         about = self.witness
-        if about.type not in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
+        if not is_boolean(about):
             about = Expression(MISSING, (about,))
         return Expression(OR if truth else AND, (about, _not(about)))
 
@@ -384,7 +382,7 @@ def _span(signal: Expression, interval: Interval, holes: list[float]) -> Express
 
 def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, Reals] | None:
     """Reverse a difference and its values if that saves minus signs: y - x < 3 for x - y > -3."""
-    if signal.head is not DIFFERENCE or has_own_words(signal):
+    if signal.head is not DIFFERENCE or has_own_phrase(signal):
         return None
     ends = [end for i in values.intervals for end in (i.low, i.high) if abs(end) < float("inf") and end != 0]
     if sum(end < 0 for end in ends) <= sum(end > 0 for end in ends):
@@ -421,7 +419,7 @@ def _opposite(e: Expression) -> Expression | None:
     """Return the expression whose negation this is, by ¬ or as a conjunction of negations; None for anything else."""
     if _is_negation(e):
         return e.args[0]
-    if e.head is not AND or has_own_words(e):
+    if e.head is not AND or has_own_phrase(e):
         return None
     first, second = map(_opposite, e.args)
     return Expression(OR, (first, second)) if first and second else None
@@ -432,7 +430,7 @@ def _not(e: Expression) -> Expression:
 
 
 def _is_negation(e: Expression) -> bool:
-    return e.head is NOT and not has_own_words(e)
+    return e.head is NOT and not has_own_phrase(e)
 
 
 def _compared(operator: Operator, signal: Expression, number: float) -> Expression:

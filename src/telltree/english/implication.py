@@ -113,8 +113,8 @@ _DUALS = {GLOBALLY_WITHIN: EVENTUALLY_WITHIN, HISTORICALLY: ONCE, HISTORICALLY_W
 class WorkBudget:
     """A budget of claims to examine. It does not measure time, so results do not depend on the machine."""
 
-    def __init__(self, most: int = MOST_WORK) -> None:
-        self.left = most
+    def __init__(self) -> None:
+        self.left = MOST_WORK
 
     @property
     def exhausted(self) -> bool:

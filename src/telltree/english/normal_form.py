@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import product
 
-from telltree.english.conversion import direct_term, expression_of
+from telltree.english.conversion import direct_term, expression_of, is_boolean
 from telltree.english.implication import StepClaims, WorkBudget
 from telltree.english.terms import (
     FALSE,
@@ -22,7 +22,7 @@ from telltree.english.terms import (
     OrderIn,
     Term,
     ValueIn,
-    how_many,
+    allowed_counts,
     joined,
     subject,
     subjects,
@@ -119,7 +119,7 @@ def _unordered(term: Term, domains: Domains) -> Hashable:  # noqa: PLR0911  one 
             return type(term), _unordered(part, domains)
         case CountIn(part=part, times=times):
             return CountIn, _unordered(part, domains), times
-        case Opaque() if (counted := how_many(term)) is not None:
+        case Opaque() if (counted := allowed_counts(term)) is not None:
             return counted[0].head, _operand(counted[0].args[0], domains), counted[1]
         case Opaque(expression=Expression(head=Operator() as head, args=(Expression(head=Number()), other))):
             turned = Expression(operator_named(MIRRORED[head.name]), (other, term.expression.args[0]))
@@ -135,10 +135,12 @@ def _unordered(term: Term, domains: Domains) -> Hashable:  # noqa: PLR0911  one 
 
 
 def _operand(e: Expression, domains: Domains) -> Hashable:
-    if e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
+    if is_boolean(e):
         return _key(direct_term(e, domains), domains)
     return (e.head, *(_operand(arg, domains) for arg in e.args))
 
+
+# ---- Cost: how hard a term is to read, measured on its structure, independent of the wording.
 
 NEGATION, NESTED, FURTHER = 3, 2, 2
 
@@ -183,7 +185,7 @@ def _always_cost(part: Term, opposite: bool, under: bool) -> int:
     an_or = And if opposite else Or
     ways = [_cost(part, opposite, under=under), NEGATION + _cost(part, not opposite, under=under)]
     if isinstance(part, an_or):
-        ways[1] -= 1  # "never" takes no "or"
+        ways[1] -= 1  # "never" needs no "or"
         own, other = ([_cost(p, o, True, under) for p in part.parts] for o in (opposite, not opposite))
         one_straight = max(0, min((mine - yours for mine, yours in zip(own, other, strict=True)), default=0))
         ways.append(sum(map(min, own, other)) + one_straight)
@@ -262,43 +264,43 @@ class TemporalTerms:
             case And(parts) | Or(parts):
                 return self.joined(type(term), map(self.rebuilt, parts))
             case Eventually(part):
-                return self.sometime(self.rebuilt(part))
+                return self.eventually(self.rebuilt(part))
             case Globally(part):
-                return self.always(self.rebuilt(part))
+                return self.globally(self.rebuilt(part))
             case CountIn(part=part, times=times):
-                return self.often(self.rebuilt(part), times)
+                return self.count(self.rebuilt(part), times)
             case ValueIn() | OrderIn() | Opaque():
                 return term
 
-    def lasting(self, term: Term) -> bool:
+    def constant(self, term: Term) -> bool:
         """Return True if a term has the same truth at every step of a record."""
         return self.domains.eventual(term) and self.domains.enduring(term)
 
-    def sometime(self, part: Term) -> Term:
+    def eventually(self, part: Term) -> Term:
         """Return F of a term."""
         return self._over_time(Eventually, part)
 
-    def always(self, part: Term) -> Term:
+    def globally(self, part: Term) -> Term:
         """Return G of a term."""
         return self._over_time(Globally, part)
 
-    def often(self, part: Term, times: Reals) -> Term:
+    def count(self, part: Term, times: Reals) -> Term:
         """Return a count of a term; a constant term is true at every step, or at none."""
         if part == FALSE:
             return TRUE if 0.0 in times else FALSE
-        if self.lasting(part) and times in (_NO_STEP, _SOME_STEP):
+        if self.constant(part) and times in (_NO_STEP, _SOME_STEP):
             return part if times == _SOME_STEP else self.rebuilt(self.domains.negated(part))
         return self.domains.literal(CountIn(part, times))
 
-    def of_record(self, term: Term) -> Term:
+    def at_first_step(self, term: Term) -> Term:
         """Rewrite a term for the first step, where a count of 0 becomes G, and a count of at least 1 becomes F."""
         match term:
             case And(parts) | Or(parts):
-                return self.joined(type(term), map(self.of_record, parts))
+                return self.joined(type(term), map(self.at_first_step, parts))
             case CountIn(part=part, times=times) if times == _SOME_STEP:
-                return self.sometime(part)
+                return self.eventually(part)
             case CountIn(part=part, times=times) if times == _NO_STEP:
-                return self.always(self.rebuilt(self.domains.negated(part)))
+                return self.globally(self.rebuilt(self.domains.negated(part)))
         return term
 
     def joined(self, kind: Kind, parts: Iterable[Term]) -> Term:
@@ -330,24 +332,24 @@ class TemporalTerms:
         if isinstance(part, through):
             if any(stays(p) or ends(p) for p in part.parts):
                 return self.joined(through, [self._over_time(operator, p) for p in part.parts])
-        elif isinstance(part, And | Or) and any(map(self.lasting, part.parts)):
+        elif isinstance(part, And | Or) and any(map(self.constant, part.parts)):
             return self._round(part, partial(self._over_time, operator))
         return operator(part)
 
     def _last(self, part: Term) -> Term:
         """Return F(G(...)) of a term without F and G: its truth at the last step."""
         part = self.rebuilt(part)
-        if self.lasting(part):
+        if self.constant(part):
             return part
-        if isinstance(part, And | Or) and any(map(self.lasting, part.parts)):
+        if isinstance(part, And | Or) and any(map(self.constant, part.parts)):
             return self._round(part, self._last)
         return Eventually(Globally(part))
 
     def _round(self, term: And | Or, over_time: Callable[[Term], Term]) -> Term:
         """Apply F or G to the parts of a list that are not constant."""
         kind: Kind = type(term)
-        rest = over_time(self.joined(kind, (part for part in term.parts if not self.lasting(part))))
-        return self.joined(kind, (part if self.lasting(part) else rest for part in term.parts))
+        rest = over_time(self.joined(kind, (part for part in term.parts if not self.constant(part))))
+        return self.joined(kind, (part if self.constant(part) else rest for part in term.parts))
 
 
 def _at_last(term: Term) -> bool:
@@ -382,8 +384,8 @@ def simplified(term: Term, domains: Domains, first: bool) -> Term:
     found = [term]
     for _ in range(ROUNDS):
         term = temporal.rebuilt(term)
-        term = temporal.of_record(term) if first else term
-        term = _Simplifier(temporal).within(term, here)
+        term = temporal.at_first_step(term) if first else term
+        term = _Simplifier(temporal).simplify(term, here)
         term = _factored(temporal.rebuilt(term), temporal)
         found.append(term)
         if term == found[-2]:
@@ -414,7 +416,7 @@ class _Simplifier:
         self.temporal = temporal
         self.domains = temporal.domains
 
-    def within(self, term: Term, here: StepClaims) -> Term:  # noqa: PLR0911  one return a kind of term
+    def simplify(self, term: Term, here: StepClaims) -> Term:  # noqa: PLR0911  one return a kind of term
         """Return a term that is equivalent at steps where all claims of `here` are true."""
         if here.work.exhausted:
             return term
@@ -428,12 +430,12 @@ class _Simplifier:
             case And() | Or():
                 return self._list(type(term), list(term.parts), here)
             case Eventually(part):
-                return self.temporal.sometime(self.within(part, here.after()))
+                return self.temporal.eventually(self.simplify(part, here.after()))
             case Globally(part):
-                return self.temporal.always(self.within(part, here.after()))
+                return self.temporal.globally(self.simplify(part, here.after()))
             case CountIn(part=part, times=times):
-                inside = self.within(part, here.everywhere())
-                counted = self.temporal.often(part if inside == TRUE else inside, times)  # "how many steps" says less
+                inside = self.simplify(part, here.everywhere())
+                counted = self.temporal.count(part if inside == TRUE else inside, times)  # "how many steps" is vague
                 return self._literal(counted, here) if isinstance(counted, CountIn) else counted
             case ValueIn() | OrderIn() | Opaque():
                 return self._literal(term, here)
@@ -451,7 +453,7 @@ class _Simplifier:
                 there = here.with_claims(others if kind is And else map(self.domains.negated, others))
             if there.impossible:
                 return decisive
-            parts[i] = self.within(parts[i], there)
+            parts[i] = self.simplify(parts[i], there)
             if parts[i] == decisive:
                 return decisive
         return self.temporal.joined(kind, parts)
@@ -491,11 +493,11 @@ def _factored(term: Term, temporal: TemporalTerms) -> Term:
     """Factor out terms that several parts of a list share, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
     match term:
         case Eventually(part):
-            return temporal.sometime(_factored(part, temporal))
+            return temporal.eventually(_factored(part, temporal))
         case Globally(part):
-            return temporal.always(_factored(part, temporal))
+            return temporal.globally(_factored(part, temporal))
         case CountIn(part=part, times=times):
-            return temporal.often(_factored(part, temporal), times)
+            return temporal.count(_factored(part, temporal), times)
         case And(parts) | Or(parts):
             kind: Kind = type(term)
             now = temporal.joined(kind, (_factored(part, temporal) for part in parts))

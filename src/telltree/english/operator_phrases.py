@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from telltree.english.conversion import CONVERSIONS, OpaqueConversion
 from telltree.logic import Expression, Type
+from telltree.logic.meaning import Scope
 from telltree.logic.operators import (
     ABS,
     BEFORE,
@@ -30,11 +31,7 @@ from telltree.logic.operators import (
     LEFT,
     LENGTH,
     LONGEST,
-    MAX,
     MAX_WITHIN,
-    MEAN,
-    MEAN_WITHIN,
-    MIN,
     MIN_WITHIN,
     NEXT,
     ONCE,
@@ -44,8 +41,6 @@ from telltree.logic.operators import (
     SIGN,
     SINCE,
     SLOPE,
-    SPREAD,
-    SPREAD_WITHIN,
     TOTAL,
     UNLESS,
     UNTIL,
@@ -171,6 +166,15 @@ def _over_window(noun: str) -> Phrase:
 def _over_record(noun: str) -> Phrase:
     """Make the phrase of an aggregate over a whole record."""
     return Phrase(f"the {noun} of {{0}} over the whole record", first=True)
+
+
+@cache
+def _aggregated(operator: Operator) -> Phrase | None:
+    """Derive the phrase of an aggregate from its noun."""
+    traits = operator.traits
+    if traits.aggregate is None:
+        return None
+    return (_over_window if traits.scope is Scope.WINDOW else _over_record)(traits.aggregate.noun)
 
 
 def _until(how: str, event: str, none: str, then: str, denied: Phrase | None = None) -> Phrase:
@@ -321,20 +325,12 @@ PHRASES: Cells[Phrase] = Cells(
             _never_after(_NONE_THEN),
             _never_after(_NONE),
         ),
-        MEAN_WITHIN: _over_window("mean"),
-        MIN_WITHIN: _over_window("minimum"),
-        MAX_WITHIN: _over_window("maximum"),
-        SPREAD_WITHIN: _over_window("range"),
         TOTAL: Phrase("the sum of {0} up to and including that step", first=True),
         LATEST: Phrase(
             "the value of {0} at the last step so far at which {1}",
             first=True,
             closed="the value, at the last step so far at which {1}, of {0}",
         ),
-        MEAN: _over_record("mean"),
-        MIN: _over_record("minimum"),
-        MAX: _over_record("maximum"),
-        SPREAD: _over_record("range"),
         SLOPE: Phrase("the slope per step of the line that best fits {0} over the whole record", first=True),
         FIRST: Phrase("the first value of {0}", first=True),
         LAST: Phrase("the last value of {0}", first=True),
@@ -347,6 +343,7 @@ PHRASES: Cells[Phrase] = Cells(
     about=lambda operator: (
         operator.makes_numbers or (operator in CONVERSIONS and isinstance(CONVERSIONS[operator], OpaqueConversion))
     ),
+    derived=_aggregated,
 )
 
 

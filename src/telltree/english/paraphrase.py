@@ -1,4 +1,9 @@
-"""A user's own wording: paraphrases that the parser knows, and suggestions for texts that it cannot read."""
+"""A user's own wording: paraphrases in the parser's words, and suggestions for texts that it cannot read.
+
+"Does pressure ever exceed 2?" becomes "at some point pressure is above 2". Every rule keeps the meaning, and changes
+neither quotations nor a user's own words. Unknown words stay, so that the parser rejects them. New tokens have the
+positions of those that they replace.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -197,7 +202,7 @@ class _Text:
             if self._lower(behind) not in _BEEN:
                 return
             self._put(behind, 1, _BEEN[self._lower(behind)])
-        elif self._lower(at + 1) != "both":  # of both, the verb has no s
+        elif self._lower(at + 1) != "both":  # "both" keeps the plural
             self._put(behind, 1, third_person(self.words[behind].token.text))
         if adverb == "ever" or (verb in ("is", "are", "was", "were") and adverb in _ADVERBS):
             self._put(at + 1 + subject, 1, "")
@@ -323,7 +328,7 @@ class _Text:
         return self.words[at].token.text if at < len(self.words) else ""
 
     def _sees(self, at: int, *ways: str) -> bool:
-        first = self._lower(at)  # which most of them do not begin with
+        first = self._lower(at)  # rules most of them out
         near = [way.split(" ") for way in ways if way.startswith(first)] if first else []
         return any(all(self._lower(at + i) == word for i, word in enumerate(way)) for way in near)
 
@@ -360,6 +365,8 @@ def _without_stop(tokens: tuple[Token, ...]) -> list[Token]:
         found[-1:] = [Token(bare, TokenKind.WORD, found[-1].place)] if bare else []
     return found
 
+
+# ---- Suggestions: the nearest readable sentence for a text that cannot be read.
 
 Reach = Callable[[str], float]
 """Returns the position in a text at which reading it fails; infinity if it can be read."""
@@ -398,12 +405,12 @@ def with_suggestion(
 
     if len(text) > _LONGEST or not vocabulary.schema:
         return error
-    found = _mended(text, reach, vocabulary) or _made(text, vocabulary)
+    found = _repaired(text, reach, vocabulary) or _composed(text, vocabulary)
     readable = found is not None and reach(found) == float("inf")
     return SpeechError(error.message, error.place, found) if readable else error
 
 
-def _mended(text: str, reach: Reach, vocabulary: Vocabulary) -> str | None:
+def _repaired(text: str, reach: Reach, vocabulary: Vocabulary) -> str | None:
     """Repair a text by replacing, omitting or inserting a few words where reading fails; None if that does not help."""
     far = reach(text)
     for _ in range(_EDITS):
@@ -457,7 +464,7 @@ def _edits(text: str, far: float, vocabulary: Vocabulary) -> Iterator[str]:
     yield f"{text[:begin]}is {text[begin:]}"
 
 
-def _made(text: str, vocabulary: Vocabulary) -> str | None:
+def _composed(text: str, vocabulary: Vocabulary) -> str | None:
     """Compose a sentence about the column that the text seems to be about, with its numbers and adverbs."""
     tokens = tokens_of(text)
     words = {token.text.lower() for token in tokens}

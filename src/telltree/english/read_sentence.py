@@ -8,7 +8,7 @@ from telltree.english.cursor import Cursor
 from telltree.english.normal_form import restricted
 from telltree.english.paraphrase import paraphrased, respelled, with_suggestion
 from telltree.english.read_clause import ClauseReader, ReadClause
-from telltree.english.read_signal import SignalReader, attribute
+from telltree.english.read_signal import SignalReader
 from telltree.english.read_time import CountReader, PositionReader
 from telltree.english.terms import (
     FALSE,
@@ -23,13 +23,16 @@ from telltree.english.terms import (
     OrderIn,
     Term,
     ValueIn,
+    all_of,
+    one_of,
 )
 from telltree.english.tokens import TokenKind, tokens_of
-from telltree.english.vocabulary import Vocabulary, static_columns, vocabulary
+from telltree.english.vocabulary import Vocabulary, attribute, static_columns, vocabulary
 from telltree.english.write_time import Steps
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Schema
+from telltree.panel.dates import StepLength
 
 _EXACT = Domains()
 _SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
@@ -46,7 +49,7 @@ def read(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Expression:
@@ -66,7 +69,7 @@ def read_sentence(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
     suggest: bool = True,
@@ -99,7 +102,7 @@ class _Reading:
 
     schema: Schema
     functions: tuple[UserFunction, ...]
-    step: tuple[float | None, str] | None
+    step: StepLength | None
     sentences: tuple[tuple[str, Expression], ...]
     missing: Container[str] | None
 
@@ -140,7 +143,7 @@ def read_term(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Term:
@@ -197,9 +200,7 @@ class _Reader:
             if each and joint == "or":
                 cursor.fail("'and' between what is so at some point each")
             parts.append(Eventually(self._moment()) if each else self._sentence())
-        if len(parts) == 1:
-            return parts[0]
-        return Or(tuple(parts)) if joint == "or" else And(tuple(parts))
+        return one_of(parts) if joint == "or" else all_of(parts)
 
     def _between_sentences(self, joint: str | None) -> str | None:
         """Skip the separator of two sentences, and return its "and" or "or"; `joint` is that of earlier ones."""
@@ -238,8 +239,8 @@ class _Reader:
         times = self._counts.take_behind() if isinstance(part, ReadClause) and plain else None
         if isinstance(part, ReadClause) and times is not None:
             return CountIn(part.literal, times)
-        further = self._clauses.of_same_subject(part) if isinstance(part, ReadClause) else []
-        return _joined([self._finished(one, False) for one in (part, *further)])
+        further = self._clauses.same_subject(part) if isinstance(part, ReadClause) else []
+        return all_of([self._finished(one, False) for one in (part, *further)])
 
     def _rules(self, then: Term) -> Term:
         """Read "whenever" after a conclusion, and further rules about the same signal."""
@@ -255,17 +256,17 @@ class _Reader:
             then = further
             if not cursor.sees("whenever"):
                 cursor.expect("whenever")
-        return _joined(list(rules))
+        return all_of(list(rules))
 
     def _scoped(self, scope: ValueIn) -> Term:
         """Read a sentence after its position in the record."""
         cursor = self._cursor
         if cursor.take("at some point"):
             cursor.take(",")
-            return Eventually(_joined([scope, self._moment()]))
+            return Eventually(all_of([scope, self._moment()]))
         times = self._counts.take()
         if times is not None:
-            return CountIn(_joined([scope, self._moment()]), times)
+            return CountIn(all_of([scope, self._moment()]), times)
         if cursor.sees(*_ALWAYS):
             found = self._always(True)
         else:
@@ -274,7 +275,7 @@ class _Reader:
                 cursor.fail("'at some point', 'always' or 'never' in a sentence about a part of the record")
             found = self._never_while(part)
         if isinstance(found, Eventually):
-            return Eventually(_joined([scope, found.part]))
+            return Eventually(all_of([scope, found.part]))
         assert isinstance(found, Globally)
         return Globally(Or((_EXACT.negated(scope), found.part)))
 
@@ -288,7 +289,7 @@ class _Reader:
             if cursor.take("from then on"):
                 return self._always(True)
             parts = self._while()
-            if self._sees_away():
+            if self._sees_other_steps():
                 cursor.expect(", and")
                 parts.append(self._item(True, True))
             elif cursor.take(", and from then on"):
@@ -296,15 +297,15 @@ class _Reader:
             elif cursor.take(", and then or later"):
                 cursor.take(",")
                 parts.append(Eventually(self._moment()))
-            return _joined(parts)
+            return all_of(parts)
 
-    def _sees_away(self) -> bool:
+    def _sees_other_steps(self) -> bool:
         """Return True if ", and" comes next, and then parts about other steps."""
         cursor, start = self._cursor, self._cursor.at
         found = cursor.take(", and") is not None
         several = found and cursor.take("both", "all of these:") is not None
         later = several and cursor.sees("from then on", "then or later")
-        found = found and (later or self._clauses.sees_elsewhere())
+        found = found and (later or self._clauses.sees_other_steps())
         cursor.at = start
         return found
 
@@ -313,7 +314,7 @@ class _Reader:
         parts = [self._item(True, True) if first is None else first]
         if self._cursor.take("while", ", while"):
             parts.append(self._item(True, True))
-            ended = self._cursor.sees(", and from then on", ", and then or later") or self._sees_away()
+            ended = self._cursor.sees(", and from then on", ", and then or later") or self._sees_other_steps()
             if self._cursor.sees("and", ",") and not ended:
                 parts += self._rest_of_list("and", True, True)
         return parts
@@ -335,7 +336,7 @@ class _Reader:
             return part
         if part.verbless and not self._terse:
             self._cursor.fail("'is' before what something is")
-        timeless = isinstance(part.literal, ValueIn | OrderIn) and self._domains.lasts(part.literal)
+        timeless = isinstance(part.literal, ValueIn | OrderIn) and self._domains.is_static(part.literal)
         if timeless and not nested and not part.adverb:
             return Eventually(part.literal)
         if part.adverb and nested:
@@ -363,10 +364,10 @@ class _Reader:
         cursor = self._cursor
         match cursor.take("either", "both", "all of"):
             case "either":
-                merged = self._clauses.alike("or", "is")
+                merged = self._clauses.several_columns("or", "is")
                 return Or(tuple([self._finished(m, nested) for m in merged] or self._choices(nested)))
             case "both" | "all of":
-                merged = self._clauses.alike("and", "are")
+                merged = self._clauses.several_columns("and", "are")
                 if merged:
                     return And(tuple(self._finished(part, nested) for part in merged))
                 cursor.take("these:")
@@ -477,7 +478,7 @@ class _Reader:
         """Read what a clause with "never" excludes: "x is never above 3 while A"."""
         if part.adverb != "never" or part.verbless:
             return _with_adverb(part)
-        return Globally(_EXACT.negated(_joined(self._while(part.literal))))
+        return Globally(_EXACT.negated(all_of(self._while(part.literal))))
 
     def _given(self, lone: bool) -> Term:
         """Read the condition of "whenever": an item, or a choice, which needs no "either" because a comma ends it."""
@@ -500,7 +501,7 @@ class _Reader:
             return self._at_once(first)
         if isinstance(first, ReadClause):
             first = _with_adverb(first)
-        return _joined(self._while(first) if is_open else [first])
+        return all_of(self._while(first) if is_open else [first])
 
     def _at_once(self, first: ReadClause) -> Term:
         cursor, clauses = self._cursor, [first]
@@ -526,7 +527,3 @@ def _with_adverb(clause: ReadClause) -> Term:
         case "ever":
             return Eventually(clause.literal)
     return clause.literal
-
-
-def _joined(parts: list[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else And(tuple(parts))

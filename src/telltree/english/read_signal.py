@@ -5,21 +5,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from telltree.english.conversion import opposite
+from telltree.english.conversion import is_boolean, opposite
 from telltree.english.cursor import Cursor
 from telltree.english.operator_phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
 from telltree.english.tokens import Token, TokenKind, shape_of, shape_words
-from telltree.english.vocabulary import Fact, FunctionPhrase, Noun, Scale, is_clause
+from telltree.english.vocabulary import Fact, FunctionPhrase, Noun, Scale, attribute, is_clause
 from telltree.english.write_time import Steps
-from telltree.logic import Attribute, Expression, Number, Shape, Type, UserFunction
+from telltree.logic import Expression, Number, Shape, Type, UserFunction
 from telltree.logic.operators import DIFFERENCE, TIMES, Operator, Parameter, Quantity
-from telltree.panel import Column, ColumnType
 
-_TYPES = {
-    ColumnType.REAL: Type.REAL_VECTOR,
-    ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
-    ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
-}
 _A_COLUMN = "what a column is called"
 _OWN_WORDS = "a grammar's or function's own words are understood only if quotations= gives their meaning"
 
@@ -39,7 +33,7 @@ class SignalReader:
     def noun(self) -> Expression:
         """Read a signal: a part, or the difference of two."""
         part = self.part()
-        if is_truth(part) or part.type is Type.COUNT or not self.cursor.take("minus"):
+        if is_boolean(part) or part.type is Type.COUNT or not self.cursor.take("minus"):
             return part
         return self.applied(DIFFERENCE, part, self.part())
 
@@ -89,7 +83,7 @@ class SignalReader:
         truths = (way for way in _ways(self.cursor.next) if way.first and not way.operator.makes_numbers)
         return self._read_way([*truths, *_ways(self.cursor.next, of_record=True)])
 
-    def sees_elsewhere(self) -> bool:
+    def sees_other_steps(self) -> bool:
         """Return True if the phrase of an operator on other steps comes next."""
         ways = (way for way in _ways(self.cursor.next) if way.operator.looks and way.first)
         user = self.cursor.entries()[0]
@@ -101,7 +95,7 @@ class SignalReader:
         left = list(ways)
         if not left:
             return None
-        user = self.cursor.entries()[0]  # a column whose words are more goes first
+        user = self.cursor.entries()[0]  # columns with more words take precedence
         left = [way for way in left if isinstance(way.pieces[0], str) and len(way.pieces[0].split()) >= user]
         operands: dict[int | Opposite, Expression] = {}
         values: dict[Parameter, Expression] = {}
@@ -335,13 +329,3 @@ def _by_first_word(of_record: bool, changes: int) -> dict[str, list[_Way]]:
                 )
                 found.setdefault(words.split()[0], []).append(way)
     return found
-
-
-def is_truth(e: Expression) -> bool:
-    """Return True if an expression is Boolean, rather than a number or a category."""
-    return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
-
-
-def attribute(column: Column) -> Expression:
-    """Return a column as an expression."""
-    return Expression(Attribute(column.name, _TYPES[column.type]))

@@ -22,9 +22,9 @@ from telltree.english.terms import (
     Or,
     Term,
     ValueIn,
+    is_about_length,
+    is_about_position,
     joined,
-    of_clock,
-    of_length,
 )
 from telltree.english.values import Interval, Reals
 from telltree.english.write_time import Steps
@@ -67,7 +67,7 @@ def _of_clocks(term: Term) -> bool:
     """Return True if a term is about nothing but positions in the record and its length."""
     if isinstance(term, And | Or):
         return bool(term.parts) and all(map(_of_clocks, term.parts))
-    return of_clock(term) or of_length(term)
+    return is_about_position(term) or is_about_length(term)
 
 
 @lru_cache(maxsize=2_000)

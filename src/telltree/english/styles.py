@@ -7,12 +7,13 @@ from functools import reduce
 from typing import Literal, Protocol, get_args
 
 from telltree.english.normal_form import term_of
-from telltree.english.terms import has_own_words
+from telltree.english.terms import has_own_phrase
 from telltree.english.vocabulary import static_columns
 from telltree.english.write_sentence import conditions, say
 from telltree.english.write_signal import filled
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
+from telltree.logic.meaning import Infinities
 from telltree.logic.operators import (
     AND,
     COMPARISONS,
@@ -115,7 +116,7 @@ class _PaperEnglish:
 
     def text(self, e: Expression, unit: str | None = None) -> str:
         """Return an expression without brackets around it; `unit` is for a constant."""
-        if has_own_words(e):
+        if has_own_phrase(e):
             return self._own_words(e)
         match e.head:
             case Attribute(name=name):
@@ -151,7 +152,7 @@ class _PaperEnglish:
         return text if isinstance(e.head, Number | Level) else f"[{text}]"
 
     def _negation(self, e: Expression) -> str:
-        if not has_own_words(e):
+        if not has_own_phrase(e):
             if e.head in COMPARISONS:
                 return self._negated_comparison(e)
             if e.head in _NEGATED:
@@ -205,6 +206,6 @@ def _template(e: Expression) -> str:
 def _takes_infinities_apart(e: Expression) -> bool:
     """Return True if the value may be missing though no column misses any: inf - inf is."""
     constant = any(isinstance(operand.head, Number) for operand in e.operands)
-    subtracts = isinstance(e.head, Operator) and e.head.traits.subtracts
-    here = subtracts and e.type is Type.REAL_VECTOR and not constant
+    cancels = isinstance(e.head, Operator) and e.head.traits.infinities is Infinities.CANCEL
+    here = cancels and e.type is Type.REAL_VECTOR and not constant
     return here or any(map(_takes_infinities_apart, e.operands))

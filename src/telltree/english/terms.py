@@ -6,13 +6,13 @@ later" and "from then on". A formula is true for a record if its term is true at
 """
 
 import math
-from collections.abc import Container, Hashable, Iterable
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
 from telltree.logic import Attribute, Expression, Number, Type, UserFunction
-from telltree.logic.meaning import Finite, Makes
+from telltree.logic.meaning import Infinities, Makes
 from telltree.logic.operators import (
     CLOCKS,
     COMPARISONS,
@@ -97,6 +97,16 @@ Term: TypeAlias = Literal | And | Or | Eventually | Globally
 TRUE, FALSE = And(()), Or(())
 
 
+def all_of(parts: Sequence[Term]) -> Term:
+    """Return the conjunction of parts as they are, or the only part."""
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def one_of(parts: Sequence[Term]) -> Term:
+    """Return the disjunction of parts as they are, or the only part."""
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
 # ---- Literals of all kinds as a subject and a set of values.
 
 _OPPOSITE = {GREATER_EQUAL: LESS, GREATER: LESS_EQUAL}
@@ -158,7 +168,7 @@ def with_values(literal: Literal, values: Values) -> Literal:
             return _turned(literal, literal.holds if same else not literal.holds)
 
 
-def of_counts(literal: Literal) -> bool:
+def compares_counts(literal: Literal) -> bool:
     """Return True if a literal compares counts, or is a user function's truth value of a whole record.
 
     Such a literal is never missing, and the same at every step of a record.
@@ -169,13 +179,13 @@ def of_counts(literal: Literal) -> bool:
     return isinstance(literal, CountIn)
 
 
-def how_many(own: Opaque) -> tuple[Expression, Reals] | None:
+def allowed_counts(own: Opaque) -> tuple[Expression, Reals] | None:
     """Return the count and its allowed numbers if a literal compares one `episodes` or `longest` with a number.
 
     Return None for other literals, and where all numbers are allowed, or none.
     """
     e = own.expression
-    if not of_counts(own) or e.english is not None or not isinstance(e.head, Operator):
+    if not compares_counts(own) or e.english is not None or not isinstance(e.head, Operator):
         return None
     turned = isinstance(e.args[0].head, Number)
     count, number = e.args[::-1] if turned else e.args
@@ -189,7 +199,7 @@ def how_many(own: Opaque) -> tuple[Expression, Reals] | None:
 def _basis(own: Opaque) -> tuple[Expression, bool]:
     """Return the expression and whether it holds, with >= and > of counts as negated < and <=."""
     e, head = own.expression, own.expression.head
-    if of_counts(own) and isinstance(head, Operator) and head in _OPPOSITE:
+    if compares_counts(own) and isinstance(head, Operator) and head in _OPPOSITE:
         return Expression(_OPPOSITE[head], e.args), not own.holds
     return e, own.holds
 
@@ -198,7 +208,7 @@ def _turned(own: Opaque, holds: bool) -> Opaque:
     """Return the literal or its negation, for counts by the opposite comparison, as they are never missing."""
     e, head = own.expression, own.expression.head
     opposite = _OPPOSITE | {less: more for more, less in _OPPOSITE.items()}
-    if not holds and of_counts(own) and isinstance(head, Operator) and head in opposite and e.english is None:
+    if not holds and compares_counts(own) and isinstance(head, Operator) and head in opposite and e.english is None:
         return Opaque(Expression(opposite[head], e.args), True)
     return Opaque(e, holds)
 
@@ -215,21 +225,21 @@ def _unordered(term: Term) -> Hashable:
     return term
 
 
-def has_own_words(e: Expression) -> bool:
+def has_own_phrase(e: Expression) -> bool:
     """Return True if a grammar gives the expression a phrase of its own."""
     if e.english is None or not isinstance(e.head, Operator):
         return e.english is not None
     return e.english != e.head.english or e.parts != e.args
 
 
-def of_length(term: Term) -> bool:
+def is_about_length(term: Term) -> bool:
     """Return True if a term is about the number of steps of the record, without a phrase of a grammar."""
-    return isinstance(term, ValueIn) and term.signal.head is LENGTH and not has_own_words(term.signal)
+    return isinstance(term, ValueIn) and term.signal.head is LENGTH and not has_own_phrase(term.signal)
 
 
-def of_clock(term: Term) -> bool:
+def is_about_position(term: Term) -> bool:
     """Return True if a term is about the position of a step in the record, without a phrase of a grammar."""
-    return isinstance(term, ValueIn) and term.signal.head in CLOCKS and not has_own_words(term.signal)
+    return isinstance(term, ValueIn) and term.signal.head in CLOCKS and not has_own_phrase(term.signal)
 
 
 # ---- Domains: the values that signals may have, and terms that are the same at several steps.
@@ -248,28 +258,30 @@ class Domains:
     static: Container[str] = ()
     """Columns with one value per record."""
 
-    def misses(self, signal: Expression) -> bool:
+    def may_be_missing(self, signal: Expression) -> bool:
         """Return True if a signal may be missing, even where no column is: inf - inf, or no earlier step."""
         if isinstance(signal.head, Attribute):
-            return self._may_be_missing(signal.head.name)
-        if signal.has_gaps or (_traits(signal).subtracts and not any(map(self._finite, signal.operands))):
+            return self._column_may_be_missing(signal.head.name)
+        cancels = _traits(signal).infinities is Infinities.CANCEL
+        if signal.has_gaps or (cancels and not any(map(self._finite, signal.operands))):
             return True
-        return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.signals))
+        return isinstance(signal.head, UserFunction) or any(map(self.may_be_missing, signal.signals))
 
-    def _may_be_missing(self, column: str) -> bool:
+    def _column_may_be_missing(self, column: str) -> bool:
         return self.missing is None or column in self.missing
 
     def _finite(self, signal: Expression) -> bool:
         """Return True if a signal is certainly finite; the difference of large finite values may overflow."""
         match signal.head:
             case Attribute(name=name):
-                return not self._may_be_missing(name)
+                return not self._column_may_be_missing(name)
             case Number(value=value):
                 return math.isfinite(value)
-        finite = _traits(signal).finite
-        return finite is Finite.ALWAYS or (finite is Finite.LIKE_OPERANDS and all(map(self._finite, signal.signals)))
+        infinities = _traits(signal).infinities
+        kept = infinities is Infinities.KEPT
+        return infinities is Infinities.NONE or (kept and all(map(self._finite, signal.signals)))
 
-    def lasts(self, literal: Literal) -> bool:
+    def is_static(self, literal: Literal) -> bool:
         """Return True if a literal has the same truth at every step of a record."""
         match literal:
             case ValueIn(signal=signal):
@@ -277,7 +289,7 @@ class Domains:
             case OrderIn(first=first, second=second):
                 return self._one_value(first) and self._one_value(second)
             case _:
-                return of_counts(literal)
+                return compares_counts(literal)
 
     def _one_value(self, signal: Expression) -> bool:
         if isinstance(signal.head, Attribute):
@@ -295,7 +307,7 @@ class Domains:
                 return all(map(self.eventual, parts))
             case Eventually() | Globally():
                 return isinstance(term, Eventually)
-        return self.lasts(term)
+        return self.is_static(term)
 
     def enduring(self, term: Term) -> bool:
         """Return True if a term that is true at a step is true at all later steps."""
@@ -306,19 +318,19 @@ class Domains:
                 return self.enduring(part)
             case Globally():
                 return True
-        return self.lasts(term)
+        return self.is_static(term)
 
     def values(self, literal: Literal) -> Values:
         """Return all possible values of a literal's subject."""
         match literal:
             case ValueIn(signal=signal, values=Reals()):
-                return Reals(_FREE, self.misses(signal))
+                return Reals(_FREE, self.may_be_missing(signal))
             case ValueIn(signal=signal, values=Names()):
-                return Names(frozenset(), True, self.misses(signal))
+                return Names(frozenset(), True, self.may_be_missing(signal))
             case ValueIn(signal=signal):
-                return Truths(True, True, self.misses(signal))
+                return Truths(True, True, self.may_be_missing(signal))
             case OrderIn(first=first, second=second):
-                return Orders(True, True, True, self.misses(first) or self.misses(second))
+                return Orders(True, True, True, self.may_be_missing(first) or self.may_be_missing(second))
             case CountIn():
                 return _COUNTS
             case Opaque():
@@ -348,7 +360,7 @@ class Domains:
 
 def _whole(literal: Literal, values: Values) -> Values:
     """Restrict the values of a record's number of steps to whole numbers."""
-    return values.lengths if isinstance(values, Reals) and of_length(literal) else values
+    return values.lengths if isinstance(values, Reals) and is_about_length(literal) else values
 
 
 def _traits(signal: Expression) -> Makes:

@@ -273,7 +273,6 @@ OR_AT_THE_START = "or at the start, whichever is later"
 _JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}
 QUOTED = re.compile("“.*?”")
 _JOINT = re.compile(" (?:and|or|while) ")
-_NUMBER = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)", re.ASCII)
 
 
 def joins_items(text: str) -> bool:
@@ -303,7 +302,7 @@ def shape_of(text: str) -> Shape | None:
 
 def number_of(text: str) -> float | None:
     """Read a plain number, or return None."""
-    if not _NUMBER.fullmatch(text):
+    if not _PLAIN.fullmatch(text):
         return None
     return float(text.replace("−", "-").replace("∞", "inf"))
 

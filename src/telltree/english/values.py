@@ -287,4 +287,13 @@ class Orders(_Set):
         return not (self.less or self.equal or self.greater or self.missing)
 
 
+ORDERS = {
+    "<": Orders(True, False, False, False),
+    "<=": Orders(True, True, False, False),
+    ">": Orders(False, False, True, False),
+    ">=": Orders(False, True, True, False),
+    "=": Orders(False, True, False, False),
+    "!=": Orders(True, False, True, False),
+}
+"""The relations that satisfy each comparison."""
 Values: TypeAlias = Reals | Truths | Names | Orders

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from telltree.english.tokens import Token, TokenKind, bare_or_quoted, quoted, stands_bare
-from telltree.logic import UserFunction
+from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Column, ColumnType, Schema
 
 SHARED_VERBS = ("is", "are")
@@ -287,6 +287,18 @@ def _rephrased(schema: Schema, phrases: Mapping[str, str]) -> Schema:
     return Schema(replace(c, phrase=phrases[c.name], negated=None) if c.name in phrases else c for c in schema.values())
 
 
+def attribute(column: Column) -> Expression:
+    """Return a column as an expression."""
+    return Expression(Attribute(column.name, _TYPES[column.type]))
+
+
+_TYPES = {
+    ColumnType.REAL: Type.REAL_VECTOR,
+    ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
+    ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
+}
+
+
 def static_columns(schema: Schema) -> frozenset[str]:
     """Return the columns with one value per record: statements about them need no "at some point"."""
     return frozenset(name for name, column in schema.items() if column.static)
@@ -345,7 +357,7 @@ def takes_article(column: Column) -> bool:
     label ("advisory 1", "pump B"), plurals, and phrases that begin with a capital letter, which may be names.
     """
     words = (column.phrase or "").split(" ")
-    named = column.phrase in (None, column.name) or column.type is ColumnType.BOOLEAN  # whose phrase is a sentence
+    named = column.phrase in (None, column.name) or column.type is ColumnType.BOOLEAN  # Boolean phrases are sentences
     if named or len(words) < 2 or not _WORD.fullmatch(words[0]):
         return False
     if words[0].lower() in _DETERMINED or words[0].istitle() or words[0].endswith(("'s", "’s", "s'", "s’")):

@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from telltree.english.conversion import direct_term, expression_of, literal_of
+from telltree.english.conversion import direct_term, expression_of, is_boolean, literal_of
 from telltree.english.normal_form import restricted, same
 from telltree.english.read_sentence import read_term
-from telltree.english.read_signal import attribute, is_truth
 from telltree.english.record_length import in_lengths
 from telltree.english.terms import (
     TRUE,
@@ -23,12 +22,14 @@ from telltree.english.terms import (
     OrderIn,
     Term,
     ValueIn,
-    has_own_words,
-    of_clock,
+    all_of,
+    has_own_phrase,
+    is_about_position,
+    one_of,
 )
 from telltree.english.tokens import OR_AT_THE_START, QUOTED, stands_bare
 from telltree.english.values import Truths
-from telltree.english.vocabulary import is_clause, static_columns, vocabulary
+from telltree.english.vocabulary import attribute, is_clause, static_columns, vocabulary
 from telltree.english.write_clause import (
     ClauseWriter,
     WeighedText,
@@ -46,11 +47,10 @@ from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, UserFunction
 from telltree.logic.operators import CHANGE, FALL, LATEST, RISE, Operator
 from telltree.panel import Schema
+from telltree.panel.dates import StepLength
 
 
-def say(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
-) -> str:
+def say(term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None) -> str:
     """Write a term in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
 
     `step` is the length of a step and its unit, if steps have one: (1.0, "s"). `missing` names the columns that may
@@ -61,33 +61,33 @@ def say(
 
 
 def word_count(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> int:
     """Count the words that `say` needs for a term, without trying to read them back, which may add quotes."""
     parts = list(_expressions(term))
-    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
+    functions = _functions(parts)
     called = SentenceWriter(schema, functions, step, missing).signals.own_words(parts)
     writer = SentenceWriter(schema, functions, step, missing, called=called)
-    return len(writer.text(_wordable(term, step, missing)).text.split())
+    return len(writer.text(_with_lengths(term, step, missing)).text.split())
 
 
-def signal_name(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
+def signal_name(signal: Expression, schema: Schema, *, step: StepLength | None = None) -> str:
     """Write a signal with its unit: "the mean of x over the whole record (ft)"."""
-    functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
+    functions = _functions(signal.walk())
     signals = SentenceWriter(schema, functions, step).signals
     unit, noun = signals.unit(signal), signals.noun(signal)
-    name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # a name, not in a sentence
+    name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # no article outside sentences
     return f"{name} ({unit})" if unit else name
 
 
 def conditions(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[Expression, ...]:
     """Return the formulas without which the text of `say` is vacuous: for "whenever A, B", that A at some point.
 
     "After 300 s, x is always above 3" is vacuous for a shorter record.
     """
-    if not _may_be_empty(term):
+    if not _may_be_vacuous(term):
         return ()
     found = _text(term, schema, step=step, missing=missing)[0].conditions
     witness = next(map(attribute, schema.values()), None)
@@ -95,14 +95,14 @@ def conditions(
 
 
 def quotations(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
     """Return the phrases in the text of `say` that are a grammar's or a function's, with their meanings, for `read`."""
     return text_with_quotations(term, schema, step=step, missing=missing)[1]
 
 
 def text_with_quotations(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[str, tuple[tuple[str, Expression], ...]]:
     """Return the text of `say` and its `quotations`.
 
@@ -113,19 +113,19 @@ def text_with_quotations(
 
 
 def _text(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None, missing: Container[str] | None
+    term: Term, schema: Schema, *, step: StepLength | None, missing: Container[str] | None
 ) -> tuple[WeighedText, tuple[tuple[str, Expression], ...]]:
     parts = list(_expressions(term))
-    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
-    term = _wordable(term, step, missing)
+    functions = _functions(parts)
+    term = _with_lengths(term, step, missing)
     writer = SentenceWriter(schema, functions, step, missing)
-    if isinstance(term, Opaque) and term.holds and has_own_words(term.expression):
+    if isinstance(term, Opaque) and term.holds and has_own_phrase(term.expression):
         words = writer.signals.words(term.expression)
         return weighed(words), ((words, term.expression),)
     called = writer.signals.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
-    read = partial(_is_read_as, schema=schema, functions=functions, step=step, domains=writer.domains)
-    may_be_missing = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
+    read = partial(_reads_as, schema=schema, functions=functions, step=step, domains=writer.domains)
+    may_be_missing = {words for words, e in meant.items() if is_boolean(e) and read(words, literal_of(e), ()) is False}
     for explicit, quote_all in ((True, True),) if may_be_missing else ((False, False), (True, False), (True, True)):
         writer = SentenceWriter(schema, functions, step, missing, quote_all=quote_all, explicit=explicit, called=called)
         sentences = writer.signals.sentences
@@ -140,38 +140,38 @@ def _text(
         if e is None or inside in meant:
             may = quote_all and inside not in may_be_missing
         else:  # a rule's own words, and not a formula or a function's
-            may = has_own_words(e) and writer.signals.words(e) == inside and read(bare, term, others) is not False
+            may = has_own_phrase(e) and writer.signals.words(e) == inside and read(bare, term, others) is not False
         if may and stands_bare(inside) and read(bare, term, sentences.items()):
             found = replace(found, text=bare)
     return found, tuple(sentences.items())
 
 
-def _may_be_empty(term: Term) -> bool:
+def _may_be_vacuous(term: Term) -> bool:
     """Return True if the wording of a term may have conditions."""
     match term:
         case And(parts) | Or(parts):
-            return any(map(_may_be_empty, parts))
+            return any(map(_may_be_vacuous, parts))
         case Globally(part):
-            return isinstance(part, Or) or _may_be_empty(part)
+            return isinstance(part, Or) or _may_be_vacuous(part)
         case Eventually(part) | CountIn(part=part):
-            return _may_be_empty(part)
+            return _may_be_vacuous(part)
     return False
 
 
-def _wordable(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
+def _with_lengths(term: Term, step: StepLength | None, missing: Container[str] | None) -> Term:
     """Restrict a term to possible values, and replace terms about clocks alone by lengths of records."""
     domains = Domains(missing)
     return in_lengths(restricted(term, domains), Steps.of(step), domains)
 
 
-def _is_read_as(
+def _reads_as(
     text: str,
     term: Term,
     sentences: Iterable[tuple[str, Expression]],
     *,
     schema: Schema,
     functions: tuple[UserFunction, ...],
-    step: tuple[float | None, str] | None,
+    step: StepLength | None,
     domains: Domains,
 ) -> bool | None:
     """Return True if a text is read as this term; None if it cannot be read."""
@@ -180,6 +180,10 @@ def _is_read_as(
     except SpeechError:
         return None
     return same(found, term, domains)
+
+
+def _functions(parts: Iterable[Expression]) -> tuple[UserFunction, ...]:
+    return tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
 
 
 def _expressions(term: Term) -> Iterable[Expression]:
@@ -220,7 +224,7 @@ class SentenceWriter:
         self,
         schema: Schema,
         functions: Sequence[UserFunction] = (),
-        step: tuple[float | None, str] | None = None,
+        step: StepLength | None = None,
         missing: Container[str] | None = None,
         *,
         quote_all: bool = False,
@@ -232,14 +236,14 @@ class SentenceWriter:
         words = vocabulary(schema, tuple(functions), called)
         self.signals = SignalWriter(words, quote_all, self._operand, steps=self._steps, explicit=explicit)
         self._clauses = ClauseWriter(self.signals, explicit, self.domains)
-        self._wary = explicit
+        self._explicit = explicit
         self._known: dict[tuple[Term, bool, bool], WeighedText] = {}
 
     def text(self, term: Term) -> WeighedText:
         """Write a whole text about a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
-            return all_true(gathered(sentences if self._wary else with_shared_subjects(sentences)))
+            return all_true(gathered(sentences if self._explicit else with_shared_subjects(sentences)))
         if isinstance(term, Or) and len(term.parts) > 1:
             apart = one_true([self._sentence(part) for part in term.parts])
             return min(self._sentence(term), apart, key=_simpler)
@@ -269,24 +273,26 @@ class SentenceWriter:
             case Eventually(Globally(part)):
                 return weighed("at the last step,") + self._moment(part)
             case Eventually(part):
-                about = self._clauses.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._wary else None
-                opening = weighed("at some point").mark("," * self._elsewhere(part))
+                about = (
+                    self._clauses.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._explicit else None
+                )
+                opening = weighed("at some point").mark("," * self._begins_elsewhere(part))
                 return replace(opening + self._moment(part), about=about)
             case Globally(part):
                 return self._always(part, True)
             case CountIn():
                 return self._often(term)
             case Or((_, _, *_)):
-                whole, at_once = self._whole(term), _at_one_point(term)
+                whole, at_once = self._whole(term), _merged_points(term)
                 return whole if at_once is None else _cheapest([whole, self._sentence(at_once)])
         return self.item(term)
 
     def _often(self, term: CountIn) -> WeighedText:
         """Write a count, after its clause if that takes fewer words, else before it."""
         part, behind = term.part, self._steps.behind(term.times)
-        if isinstance(part, ValueIn) and behind is not None and not self._wary:
+        if isinstance(part, ValueIn) and behind is not None and not self._explicit:
             wording = self._clauses.wording(part)
-            if not wording.joined and not wording.negations and not self._elsewhere(part):
+            if not wording.joined and not wording.negations and not self._begins_elsewhere(part):
                 return self._literal(part, closed=False) + behind
         return weighed(self._times(term)) + self._moment(part)
 
@@ -309,19 +315,21 @@ class SentenceWriter:
         opening, scope, rest = found
         match term:
             case CountIn(times=times):
-                return opening + self._times(CountIn(_all(rest), times)) + self._moment(_all(rest))
+                return opening + self._times(CountIn(all_of(rest), times)) + self._moment(all_of(rest))
             case Eventually():
-                return opening + "at some point" + self._moment(_all(rest))
-        always = self._always(_some(rest), True)
-        given = tuple(_all([scope, condition]) for condition in always.conditions) or (scope,)
+                return opening + "at some point" + self._moment(all_of(rest))
+        always = self._always(one_of(rest), True)
+        given = tuple(all_of([scope, condition]) for condition in always.conditions) or (scope,)
         return replace(opening + always, conditions=given)
 
-    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
+    def _scope(self, parts: Sequence[Term], candidates: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
         """Find the first term about a position; return its words before a sentence, the term, and the other parts."""
         if self.signals.quote_all:
             return None
-        for i, term in enumerate(said_of):
-            words = self._clauses.positions.scope(term) if isinstance(term, ValueIn) and of_clock(term) else None
+        for i, term in enumerate(candidates):
+            if not isinstance(term, ValueIn) or not is_about_position(term):
+                continue
+            words = self._clauses.positions.scope(term)
             if words is not None:
                 return weighed(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
@@ -331,7 +339,7 @@ class SentenceWriter:
         words = None if self.signals.quote_all else self._clauses.positions.lasts(term)
         return None if words is None else weighed(words)
 
-    def _happens(self, term: Term, lone: bool = True) -> WeighedText:
+    def _event(self, term: Term, lone: bool = True) -> WeighedText:
         """Write a closed part after an adverb of time."""
         if not isinstance(term, ValueIn):
             return self.item(term, True, lone)
@@ -355,7 +363,7 @@ class SentenceWriter:
             case CountIn(part=part):
                 return weighed(self._times(term)) + self.item(part, True, lone)
             case And((_, _, *_)):
-                merged = self._alike(term.parts, "and")
+                merged = self._several_columns(term.parts, "and")
                 if merged is not None:
                     return merged
                 parts = [self.item(part, nested, lone) for part in self._in_order(term.parts)]
@@ -372,8 +380,10 @@ class SentenceWriter:
             case Eventually(Globally(part)):
                 return weighed("at the last step,") + self.item(part, True, lone)
             case Eventually(part):
-                adverb = weighed("then or later" if nested else "at some point").mark("," * self._elsewhere(part))
-                return adverb + self._happens(part, lone)
+                adverb = weighed("then or later" if nested else "at some point").mark(
+                    "," * self._begins_elsewhere(part)
+                )
+                return adverb + self._event(part, lone)
             case Globally(part):
                 always = self._always(part, False, lone)
                 return weighed("from then on") + always if nested else always
@@ -382,7 +392,7 @@ class SentenceWriter:
         """Return True if a term is about whole records only, such as static columns, so that it needs no adverb."""
         if isinstance(term, And | Or) and term.parts:
             return all(map(self._is_timeless, term.parts))
-        return isinstance(term, ValueIn | OrderIn) and self.domains.lasts(term)
+        return isinstance(term, ValueIn | OrderIn) and self.domains.is_static(term)
 
     def _literal(self, term: ValueIn | OrderIn | Opaque, closed: bool, of_record: bool = False) -> WeighedText:
         wording = self._clauses.wording(term, closed, of_record=of_record)
@@ -390,18 +400,18 @@ class SentenceWriter:
 
     def _either(self, term: Or, nested: bool, item: Callable[[Term, bool, bool], WeighedText]) -> WeighedText:
         """Write a choice. Values of one signal keep their own "or", which means the same."""
-        merged = self._alike(term.parts, "or")
+        merged = self._several_columns(term.parts, "or")
         if merged is not None:
             return merged
         parts = [
-            self._literal(part, closed=self._wary) if isinstance(part, ValueIn) else item(part, nested, False)
+            self._literal(part, closed=self._explicit) if isinstance(part, ValueIn) else item(part, nested, False)
             for part in self._in_order(term.parts)
         ]
         return weighed("either", _NESTED_LIST) + listed(parts, "or")
 
-    def _alike(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
+    def _several_columns(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
         """Write one clause about several columns: "both x and y are below 5"; None if more than the column differs."""
-        if self._wary or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
+        if self._explicit or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
             return None
         wordings = [self._clauses.wording(part) for part in parts if isinstance(part, ValueIn) and self._named(part)]
         predicates = {wording.clause.predicate for wording in wordings if wording.mergeable}
@@ -417,7 +427,7 @@ class SentenceWriter:
 
     def _items(self, parts: Sequence[Term]) -> WeighedText:
         """Write the parts after "while", joined by "and"."""
-        merged = self._alike(parts, "and")
+        merged = self._several_columns(parts, "and")
         return listed([self.item(part, True) for part in parts], "and") if merged is None else merged
 
     def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> WeighedText:
@@ -438,10 +448,10 @@ class SentenceWriter:
             case _:
                 return closed
         here, *others = self._in_order(parts)
-        first = self._happens(here, lone) if opening else self.item(here, nested, lone)
+        first = self._event(here, lone) if opening else self.item(here, nested, lone)
         rest = [self.item(part, nested or bool(opening), lone) for part in others]
         clear = not isinstance(here, Or) and len(rest) <= _MOST_WHILE
-        if not clear or any(map(self._looks_away, parts)) or any(is_list(part) for part in rest[:-1]):
+        if not clear or any(map(self._at_other_steps, parts)) or any(is_list(part) for part in rest[:-1]):
             return closed
         first = first.mark("," * first.text.endswith(OR_AT_THE_START))  # any other comma would end this part
         text = weighed(opening) + first + "while" + rest[0]
@@ -456,16 +466,16 @@ class SentenceWriter:
         if isinstance(term, Globally):
             return weighed("from then on") + self._always(term.part, True)
         if not isinstance(term, And) or len(term.parts) < 2:
-            return self._whole(term, True) if isinstance(term, Or) else self._happens(term)
+            return self._whole(term, True) if isinstance(term, Or) else self._event(term)
         here = self._in_order(term.parts)
-        if all(map(self._looks_away, here)):
+        if all(map(self._at_other_steps, here)):
             return self.item(term, True)
         now: list[Term] = []
         away: list[Term] = []
         for part in here:
-            (away if self._looks_away(part) else now).append(part)
-        merged = self._alike(now, "and")
-        text = self._happens(now[0]) if merged is None else merged
+            (away if self._at_other_steps(part) else now).append(part)
+        merged = self._several_columns(now, "and")
+        text = self._event(now[0]) if merged is None else merged
         if len(now) > 1 and merged is None:
             text = _before_while(text) + "while" + self._items(now[1:])
         if not away:
@@ -477,7 +487,7 @@ class SentenceWriter:
         """Write that a part is always true, by the cheapest of "always", "never" and "whenever"."""
         opposite = self._opposite(part)
         found = []
-        if self._elsewhere(part):
+        if self._begins_elsewhere(part):
             return weighed("at each step,") + self.item(part, True, lone)
         if isinstance(part, Opaque) and part.expression.head in (RISE, FALL) and not part.holds:
             found.append(self._adverb("never", opposite, lone))
@@ -496,7 +506,7 @@ class SentenceWriter:
 
     def _never_while(self, term: Term) -> WeighedText | None:
         """Write that parts are never true at once, with "never" in the first: "x is never above 3 while A"."""
-        if self._wary or not isinstance(term, And) or any(map(self._looks_away, term.parts)):
+        if self._explicit or not isinstance(term, And) or any(map(self._at_other_steps, term.parts)):
             return None
         here, *others = self._in_order(term.parts)
         adverb = self._adverb("never", here, lone=True) if isinstance(here, ValueIn | OrderIn | Opaque) else None
@@ -508,7 +518,7 @@ class SentenceWriter:
 
     def _never_open(self, term: Term) -> WeighedText:
         """Write what is never true. Parts about later steps are closed, or they would seem to follow "never"."""
-        later = not isinstance(term, And) or any(map(self._looks_away, term.parts))
+        later = not isinstance(term, And) or any(map(self._at_other_steps, term.parts))
         return self._whole(term, True) if later else self._moment(term)
 
     def _adverb(self, adverb: str, term: Term, lone: bool) -> WeighedText | None:
@@ -532,21 +542,21 @@ class SentenceWriter:
                     continue
                 first, *rest = [self._opposite(other) for other in self._in_order(given)]
                 alone = self._given if is_open and not rest else self.item
-                more = _IN_LIST * (not is_open) + _AWAY_FIRST * self._elsewhere(first)
-                merged = self._alike([first, *rest], "and")
+                more = _IN_LIST * (not is_open) + _AWAY_FIRST * self._begins_elsewhere(first)
+                merged = self._several_columns([first, *rest], "and")
                 text = weighed("whenever", more) + (merged or alone(first, True, lone))
                 if rest and merged is None:
-                    text = _before_while(text) + weighed("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
-                whole = text.mark(",") + self._then(_some(then), is_open, lone)
+                    text = _before_while(text) + weighed("while", _NESTED_LIST) + self.item(all_of(rest), True, lone)
+                whole = text.mark(",") + self._then(one_of(then), is_open, lone)
                 simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
                 about = self._clauses.wording(then[0]) if simple and isinstance(then[0], ValueIn) else None
-                conditions = (_all([first, *rest]), *whole.conditions)
+                conditions = (all_of([first, *rest]), *whole.conditions)
                 yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
 
     def _given(self, term: Term, nested: bool, lone: bool) -> WeighedText:
         """Write the condition of "whenever", where a choice of literals needs no "either"."""
         whole = self._whole(term, nested, lone)
-        if self._wary or not isinstance(term, Or) or not all(isinstance(p, ValueIn | OrderIn) for p in term.parts):
+        if self._explicit or not isinstance(term, Or) or not all(isinstance(p, ValueIn | OrderIn) for p in term.parts):
             return whole
         parts = [self.item(part, nested, False).text for part in self._in_order(term.parts)]
         marked = any(_MARKED.search(part) for part in parts)
@@ -555,26 +565,26 @@ class SentenceWriter:
     def _then(self, term: Term, is_open: bool, lone: bool) -> WeighedText:
         if not is_open:
             return self.item(term, True, lone)
-        if _looks_on(term):
+        if _at_later_steps(term):
             return self._moment(term)
         whole = self._whole(term, True, lone)
-        if not isinstance(term, And) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
+        if not isinstance(term, And) or len(term.parts) < 2 or any(map(_at_later_steps, term.parts)):
             return whole
         bare = listed([self.item(part, True, lone) for part in self._in_order(term.parts)], "and")
         clear = ", and " not in bare.text  # it might seem to begin another sentence
         return _cheapest([bare, whole]) if clear else whole
 
-    def _looks_away(self, term: Term) -> bool:
+    def _at_other_steps(self, term: Term) -> bool:
         """Return True if the wording of a term begins by moving to other steps."""
-        return _looks_on(term) or self._elsewhere(term)
+        return _at_later_steps(term) or self._begins_elsewhere(term)
 
-    def _elsewhere(self, term: Term) -> bool:
+    def _begins_elsewhere(self, term: Term) -> bool:
         """Return True if the wording of a literal begins by moving to other steps: "at the next step …"."""
         match term:
             case Opaque(expression=Expression(head=Operator() as head) as e):
-                return head.looks and head not in (RISE, FALL) and not has_own_words(e)
+                return head.looks and head not in (RISE, FALL) and not has_own_phrase(e)
             case ValueIn(signal=signal):
-                return signal.head is LATEST and not has_own_words(signal) and not self.signals.quote_all
+                return signal.head is LATEST and not has_own_phrase(signal) and not self.signals.quote_all
         return False
 
     def _in_order(self, parts: Iterable[Term]) -> list[Term]:
@@ -582,8 +592,8 @@ class SentenceWriter:
         weights = {ValueIn: 0, OrderIn: 0, Opaque: 2, CountIn: 2, And: 3, Or: 3, Eventually: 5, Globally: 6}
 
         def weight(part: Term) -> int:
-            changes = isinstance(part, ValueIn) and part.signal.head is CHANGE and not has_own_words(part.signal)
-            return 4 if self._elsewhere(part) else 1 if changes else weights[type(part)]
+            changes = isinstance(part, ValueIn) and part.signal.head is CHANGE and not has_own_phrase(part.signal)
+            return 4 if self._begins_elsewhere(part) else 1 if changes else weights[type(part)]
 
         return sorted(parts, key=weight)
 
@@ -595,20 +605,20 @@ class SentenceWriter:
         return self.item(direct_term(e, self.domains), True, False).text
 
 
-def _at_one_point(term: Or) -> Term | None:
+def _merged_points(term: Or) -> Term | None:
     """Merge the parts of a choice that are F of something into one; None if there are fewer than two."""
     points = [part for part in term.parts if isinstance(part, Eventually) and not isinstance(part.part, Globally)]
     if len(points) < 2:
         return None
     inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Or) else (point.part,))]
-    return _some([Eventually(Or(tuple(inside))), *(part for part in term.parts if part not in points)])
+    return one_of([Eventually(Or(tuple(inside))), *(part for part in term.parts if part not in points)])
 
 
 def _simpler(candidate: WeighedText) -> tuple[int, bool]:
     return candidate.cost, "," in candidate.text
 
 
-def _looks_on(term: Term) -> bool:
+def _at_later_steps(term: Term) -> bool:
     """Return True if a term is about later steps, not only the last one."""
     return isinstance(term, Globally) or (isinstance(term, Eventually) and not isinstance(term.part, Globally))
 
@@ -616,11 +626,3 @@ def _looks_on(term: Term) -> bool:
 def _before_while(text: WeighedText) -> WeighedText:
     """Add a comma if a following "while" might seem to belong to the last item."""
     return text.mark(",") if ", or " in text.text or text.text.endswith(OR_AT_THE_START) else text
-
-
-def _all(parts: Sequence[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-
-def _some(parts: Sequence[Term]) -> Term:
-    return parts[0] if len(parts) == 1 else Or(tuple(parts))

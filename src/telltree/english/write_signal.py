@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from telltree.english.conversion import is_boolean
 from telltree.english.operator_phrases import PHRASES, Opposite, Phrase, Span, pieces
-from telltree.english.terms import has_own_words
+from telltree.english.terms import has_own_phrase
 from telltree.english.tokens import bare_or_quoted, number_words, quoted, shape_words
 from telltree.english.vocabulary import Vocabulary
 from telltree.english.write_time import Steps
@@ -33,7 +34,7 @@ class SignalWriter:
 
     def noun(self, e: Expression) -> str:
         """Write a signal as the subject of a sentence: "x minus y"."""
-        if e.head is DIFFERENCE and e.type is not Type.COUNT and not has_own_words(e):
+        if e.head is DIFFERENCE and e.type is not Type.COUNT and not has_own_phrase(e):
             unit = self.unit(e)
             return " minus ".join(self._operand(arg, unit) for arg in e.args)
         return self.part(e)
@@ -42,7 +43,7 @@ class SignalWriter:
         """Write a signal as an operand of a larger one."""
         if isinstance(e.head, Attribute):
             return self.vocabulary.noun(self.column(e), self.quote_all)
-        if has_own_words(e):
+        if has_own_phrase(e):
             return self.quotation(e)
         if isinstance(e.head, UserFunction):
             return self.call(e)
@@ -57,12 +58,12 @@ class SignalWriter:
 
     def whole(self, e: Expression, of_record: bool) -> str:
         """Write an opaque expression, by its operator's phrase for whole records if there is one and `of_record`."""
-        phrase = _phrase_of(e).of_record if of_record and not has_own_words(e) else None
+        phrase = _phrase_of(e).of_record if of_record and not has_own_phrase(e) else None
         return self.part(e) if phrase is None else self._phrase(e, phrase)
 
     def denied(self, e: Expression, of_record: bool) -> str | None:
         """Write the negation of an opaque expression, or return None if its operator has no phrase for it."""
-        phrase = None if has_own_words(e) else _phrase_of(e).denied
+        phrase = None if has_own_phrase(e) else _phrase_of(e).denied
         return None if phrase is None else self._phrase(e, (phrase.of_record if of_record else None) or phrase)
 
     def _phrase(self, e: Expression, phrase: Phrase) -> str:
@@ -76,7 +77,7 @@ class SignalWriter:
                     words.append(piece)
                 case int():
                     operand = e.args[piece]
-                    words.append(self.write_condition(operand) if _is_truth(operand) else self.part(operand))
+                    words.append(self.write_condition(operand) if is_boolean(operand) else self.part(operand))
                 case Opposite():
                     words.append(self.write_condition(Expression(NOT, (e.args[piece.operand],))))
                 case Parameter():
@@ -109,7 +110,7 @@ class SignalWriter:
             return self.quotation(e)
         words = [call.before]
         for arg, piece in zip(e.args, call.pieces, strict=True):
-            words += [self.write_condition(arg) if _is_truth(arg) else self._operand(arg, None), piece]
+            words += [self.write_condition(arg) if is_boolean(arg) else self._operand(arg, None), piece]
         return " ".join(filter(None, words))
 
     def quotation(self, e: Expression) -> str:
@@ -138,7 +139,7 @@ class SignalWriter:
             return number_words(e.head.value)
         if isinstance(e.head, Level):
             return e.head.name
-        return self.write_condition(e) if _is_truth(e) else self.noun(e)
+        return self.write_condition(e) if is_boolean(e) else self.noun(e)
 
     def own_words(self, columns: Iterable[Expression]) -> tuple[tuple[str, str], ...]:
         """Return a grammar's phrases for columns with the columns' names: for each, the first that no other has."""
@@ -181,10 +182,6 @@ def _phrase_of(e: Expression) -> Phrase:
 
 
 _NO_PHRASE = Phrase("")
-
-
-def _is_truth(e: Expression) -> bool:
-    return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
 
 
 def filled(template: str, operands: list[str]) -> str:

@@ -325,8 +325,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return outline(self.tree_, formulas=formulas, style=style)
 
     def rules(self, *, style: Style = "plain") -> list[RuleRow]:
-        """Return one row per leaf: formula, English, class, and its share of the training records with interval and
-        lift.
+        """Return one row per leaf: formula, English, class, and its share of the training records.
 
         `style="paper"` uses the paper's form, without headlines and short descriptions.
         """
@@ -423,8 +422,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return grammar
 
     def _checked_grammar(self, training: TrainingSet) -> Grammar | None:
-        """Return the grammar for all training records; GrammarError if answers may be unknown and it cannot bound
-        them."""
+        """Return the grammar for all training records; raise GrammarError if it cannot bound unknown answers."""
         grammar = self._grammar_for(training)
         if grammar is not None and self.missing == "unknown":
             check_bounds(rule.template for rule in grammar.rules)
@@ -566,9 +564,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return GrowthResult(tree.narrowed(), {}, result.interrupted)
 
     def sized(self, grammar: Grammar) -> Grammar:
-        """Return the grammar with formulas sized as the criterion counts them: trees that share a backend must agree on
-        it.
-        """
+        """Return the grammar with formulas sized as the criterion counts them, as a shared backend needs it."""
         return sized_for(self.criterion or DEFAULT_CRITERION, grammar)
 
     def shared_grammar(self, training: TrainingSet) -> Grammar | None:

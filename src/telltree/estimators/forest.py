@@ -189,7 +189,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         """Learn a forest. Ctrl-C ends learning early and keeps the trees that are finished.
 
         groups: one for each record; a tree learns from all records of a group or from none, so that related records do
-        not flatter its out-of-bag predictions.
+            not flatter its out-of-bag predictions.
         client: a Dask client, on whose workers the trees grow. The forest is the same.
         """
         check_forest(self.get_params(deep=False))
@@ -220,8 +220,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def common_splits(self, *, style: Style = "plain") -> CommonSplits:
-        """Return the questions of the trees and how often they occur; print it, or use its `questions` and
-        `conditions`.
+        """Return the questions of the trees and how often they occur, for printing and as lists.
 
         `style="paper"` words them in the paper's form.
         """
@@ -320,8 +319,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             stop(results)
 
     def _results(self, setup: ForestSetup, client: Any) -> Generator[tuple[int, ForestTree]]:
-        """Yield the trees as they are finished, with their numbers: from this process, from others, or from a
-        cluster."""
+        """Yield the trees with their numbers as they are finished: here, in other processes, or on a cluster."""
         if client is not None:
             with Cluster(client) as cluster:
                 tasks = _tasks(self.n_estimators, cluster.workers)

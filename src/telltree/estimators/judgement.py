@@ -136,8 +136,7 @@ def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[
 
 
 def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.float64] | None, Sequence[Fold]]:
-    """Return the model's own cross-validation and its folds, if it has these records and keeps these groups
-    together."""
+    """Return the model's own cross-validation and its folds, if records and groups are the same."""
     own = getattr(model, "validation_", None)
     if own is None or len(own.probabilities) != len(panel):
         return None, ()
@@ -196,8 +195,7 @@ def cross_validate(
     client: Any = None,
     max_memory: str | float | None = None,
 ) -> NDArray[np.float64]:
-    """Return the probability of each class for each record, by a clone that learned from the training records of its
-    fold.
+    """Return the probability of each class for each record, by a clone that learned without the record.
 
     Records × classes, the classes in order; a class that the clone has not seen has probability 0. `progress` is called
     with the number of a fold, from 1, and the number of folds, before each. Ctrl-C is a KeyboardInterrupt: half a tree

@@ -287,8 +287,7 @@ class Kinds:
         return np.column_stack(measures)
 
     def resampled(self, times: int, seed: int) -> Floats:
-        """Return the measures of bootstrap samples, drawn with replacement, as large as the original: samples ×
-        measures."""
+        """Return the measures of bootstrap samples as large as the original: samples × measures."""
         generator, number = np.random.default_rng(seed), int(self.records.sum())
         at_once, found = max(1, AT_ONCE // self.probabilities.size), []
         for begun in range(0, times, at_once):
@@ -320,8 +319,8 @@ class Kinds:
 
     @cached_property
     def _ranks(self) -> tuple[Ints, Ints]:
-        """The ranks of all kinds among the distinct probabilities of each class, one class after another; and where the
-        ranks of each class begin.
+        """The rank of each kind among the distinct probabilities of each class, class by class; and the first rank of
+        each class.
         """
         ranks = [np.unique(column, return_inverse=True)[1] for column in self.probabilities.T]
         sizes = [int(rank.max()) + 1 for rank in ranks]

@@ -105,8 +105,9 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         return np.hstack([truth, _robustness(self.formulas_, panel, self.reference_)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the text of each formula, with "margin of " before it for robustness; `input_features` is only
-        checked.
+        """Return the names of the columns: the text of each formula, after "margin of " for robustness.
+
+        `input_features` is only checked.
         """
         check_is_fitted(self, "formulas_")
         if input_features is not None and len(input_features) != self.n_features_in_:

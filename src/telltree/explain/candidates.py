@@ -30,6 +30,7 @@ from telltree.english.terms import (
     joined,
 )
 from telltree.english.values import Interval, Names, Reals, Truths, Values
+from telltree.english.vocabulary import attribute
 from telltree.logic import Attribute, Expression, Type
 from telltree.logic.expression import rounded
 from telltree.logic.operators import AND, NOT
@@ -44,7 +45,7 @@ _MOST_SAMPLED = 1_500  # more if there are small leaves
 _LEAST_OF_A_LEAF = 40
 
 
-class Seen:
+class TrainingRecords:
     """Training records, and the leaf of a tree that each of them reaches."""
 
     def __init__(self, tree: Tree, panel: Panel) -> None:
@@ -157,17 +158,17 @@ class Bounds:
         records alike only one is taken, and none that is true, or false, for all records.
         """
         values = self._signals.values(signal)[self._rows]
-        yield from self._ways(signal, values, Reals.compared, -math.inf)
+        yield from self._of_values(signal, values, Reals.compared, -math.inf)
         if np.nanmin(values, initial=0.0) < 0 < np.nanmax(values, initial=0.0):
-            yield from self._ways(signal, np.abs(values), _from_zero, 0.0)
+            yield from self._of_values(signal, np.abs(values), _from_zero, 0.0)
 
-    def _ways(
+    def _of_values(
         self, signal: Expression, values: NDArray[np.float64], made: Callable[[str, float], Reals], above: float
     ) -> Iterator[tuple[list[Term], NDArray[np.bool_]]]:
         ends = {greatest: extreme.reduceat(values, self._starts) for greatest, extreme in _EXTREMES.items()}
         constants = np.array([c for c in _constants(ends[True], ends[False]) if c > above])
         gaps = np.logical_or.reduceat(np.isnan(values), self._starts)
-        static = self._domains.lasts(ValueIn(signal, Reals((), True)))
+        static = self._domains.is_static(ValueIn(signal, Reals((), True)))
         for bound in _BOUNDS:
             if static and bound.over_time is Globally:
                 continue
@@ -213,7 +214,7 @@ class DecisionPaths:
         """Conjuncts of the path to each leaf."""
         self._terms: dict[Expression, Term] = {}
         self._words: dict[Hashable, int] = {}
-        self._rough: dict[Term, int] = {}
+        self._estimates: dict[Term, int] = {}
 
     def whole(self, leaf: int) -> Term:
         """Return the term of the whole path to a leaf, counted from 0."""
@@ -238,22 +239,22 @@ class DecisionPaths:
             self._words[shape] = word_count(term, tree.schema, step=tree.step, missing=tree.missing)
         return self._words[shape]
 
-    def roughly(self, term: Term) -> int:
+    def estimated_words(self, term: Term) -> int:
         """Estimate the number of words of a term from its literals: fast, and seldom far off."""
-        if term not in self._rough:
-            self._rough[term] = self._roughly(term)
-        return self._rough[term]
+        if term not in self._estimates:
+            self._estimates[term] = self._estimated_words(term)
+        return self._estimates[term]
 
-    def _roughly(self, term: Term) -> int:
+    def _estimated_words(self, term: Term) -> int:
         match term:
             case And(parts) | Or(parts):
-                return sum(map(self.roughly, parts)) + len(parts) - 1
+                return sum(map(self.estimated_words, parts)) + len(parts) - 1
             case Eventually(part):
-                return len(_POINT) + self.roughly(part)
+                return len(_POINT) + self.estimated_words(part)
             case Globally(part):
-                return 1 + self.roughly(part)
+                return 1 + self.estimated_words(part)
             case CountIn(part=part):
-                return len(_COUNTED) + self.roughly(part)
+                return len(_COUNTED) + self.estimated_words(part)
             case Opaque(expression=e) if e.type is Type.BOOLEAN:
                 return self.words(term)
         return self.words(Eventually(term)) - len(_POINT)
@@ -287,22 +288,17 @@ _MOST_SIGNALS = 30  # signals whose constants are tried
 _MOST_ATOMS = 16  # atoms to count, and to join with each other
 _TIMES = (2, 5, 10, 20, 50, 100)  # round numbers of steps
 Atom: TypeAlias = ValueIn | OrderIn | Opaque
-_TYPES = {
-    ColumnType.REAL: Type.REAL_VECTOR,
-    ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
-    ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
-}
 
 
-def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, domains: Domains) -> Iterator[Term]:
+def simple_terms(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, domains: Domains) -> Iterator[Term]:
     """Yield terms about columns and atoms: at some point, always, at a number of steps, two at the same time.
 
     `longest` is the greatest number of steps. The negation of each is as good a term.
     """
     for column in columns:
-        signal = Expression(Attribute(column.name, _TYPES[column.type]))
-        yield from _ever(signal, _kinds(column, domains.misses(signal)), domains)
-    changing = [atom for atom in atoms if not domains.lasts(atom)][:_MOST_ATOMS]
+        signal = attribute(column)
+        yield from _ever(signal, _kinds(column, domains.may_be_missing(signal)), domains)
+    changing = [atom for atom in atoms if not domains.is_static(atom)][:_MOST_ATOMS]
     for atom in changing:
         yield from (CountIn(atom, Reals((Interval(float(n)),), False)) for n in _TIMES if n <= longest)
     for one, other in combinations(changing, 2):
@@ -311,9 +307,9 @@ def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, dom
             yield Eventually(together)
 
 
-def signals_asked(columns: Iterable[Column], atoms: Iterable[Atom]) -> list[Expression]:
+def signals_to_bound(columns: Iterable[Column], atoms: Iterable[Atom]) -> list[Expression]:
     """Collect signals for bounds: real columns, and those that atoms compare with constants."""
-    own = [Expression(Attribute(c.name, _TYPES[c.type])) for c in columns if c.type is ColumnType.REAL]
+    own = [attribute(c) for c in columns if c.type is ColumnType.REAL]
     made = [atom.signal for atom in atoms if isinstance(atom, ValueIn) and isinstance(atom.values, Reals)]
     return list(dict.fromkeys([*own, *made]))[:_MOST_SIGNALS]
 
@@ -340,7 +336,7 @@ def _ever(signal: Expression, kinds: Iterable[Values], domains: Domains) -> Iter
     for values in kinds:
         literal = ValueIn(signal, values)
         yield Eventually(literal)
-        if not domains.lasts(literal):
+        if not domains.is_static(literal):
             yield Globally(literal)
 
 
@@ -377,7 +373,7 @@ def implied(whole: Term, claims: Sequence[Expression], domains: Domains) -> dict
     return short(chain([whole], *(_pieces(term, domains, implied=True) for term in terms)))
 
 
-def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]]:
+def related_terms(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]]:
     """Return terms about columns of the tree: parts of its formulas and their runners-up, and terms from their atoms.
 
     The negation of each is as good a term, and neither depends on a leaf. The longest record has `longest` steps. Also
@@ -392,9 +388,9 @@ def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]
     formulas = dict.fromkeys(chain(own, filter(_in_common_words, known)))
     terms = (direct_term(e, domains) for e in formulas)
     atoms = atoms_of(direct_term(e, domains, truth) for e in own for truth in (True, False))
-    made = observed(tree.schema.values(), atoms, longest, domains)
+    made = simple_terms(tree.schema.values(), atoms, longest, domains)
     found = dict.fromkeys(chain(*(_pieces(term, domains, implied=False) for term in terms), made))
-    return [term for term in found if not _is_settled(term)], signals_asked(tree.schema.values(), atoms)
+    return [term for term in found if not _is_constant(term)], signals_to_bound(tree.schema.values(), atoms)
 
 
 def _in_common_words(e: Expression) -> bool:
@@ -404,13 +400,13 @@ def _in_common_words(e: Expression) -> bool:
 
 def short(terms: Iterable[Term]) -> dict[Term, int]:
     """Select the terms that may take few words, with their costs."""
-    costs = {term: cost(term) for term in dict.fromkeys(terms) if not _is_settled(term)}
+    costs = {term: cost(term) for term in dict.fromkeys(terms) if not _is_constant(term)}
     return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
 
 
-def _is_settled(term: Term) -> bool:
+def _is_constant(term: Term) -> bool:
     """Return True if a term is constant, as a runner-up with rounded constants may be."""
-    return term in (TRUE, FALSE) or (isinstance(term, Eventually | Globally | CountIn) and _is_settled(term.part))
+    return term in (TRUE, FALSE) or (isinstance(term, Eventually | Globally | CountIn) and _is_constant(term.part))
 
 
 def _pieces(term: Term, domains: Domains, *, implied: bool) -> Iterator[Term]:

@@ -28,7 +28,7 @@ from telltree.english.terms import (
     subjects,
 )
 from telltree.english.values import Interval, Reals
-from telltree.explain.candidates import Bounds, DecisionPaths, Seen, implied, nearly_asked, short
+from telltree.explain.candidates import Bounds, DecisionPaths, TrainingRecords, implied, related_terms, short
 from telltree.logic import Expression
 from telltree.logic.expression import rounded
 from telltree.panel import Panel
@@ -45,23 +45,18 @@ _DIGITS = (2, 3, 4)
 _WORTH_SAVING = 0.2  # share of the words; less is not worth a description that is exact only for training records
 
 
-def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
+def short_formulas(paths: DecisionPaths, training: TrainingRecords) -> list[Formula | None]:
     """Return, for each leaf in order, a formula with a fifth fewer words that is true for exactly its records.
 
     It is None if none was found, if a split is constant, if a formula on the path has a grammar's own phrase, which may
     mention every part, or if a split on the path is unknown for some of the leaf's records.
     """
-    return shortened(DecisionPaths(tree), Seen(tree, panel))
-
-
-def shortened(ways: DecisionPaths, seen: Seen) -> list[Formula | None]:
-    """Return the `short_formulas` of a tree, given its paths and records."""
-    work = _Shortening(ways, seen)
-    own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in ways.claims]
-    unsure = [any(_is_unsure(branch) for branch in branches) for _, branches in ways.tree.leaves]
+    work = _Shortening(paths, training)
+    own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in paths.claims]
+    unsure = [any(_is_unsure(branch) for branch in branches) for _, branches in paths.tree.leaves]
     return [
         None if own or doubt or not claims else work.of(leaf)
-        for leaf, (claims, own, doubt) in enumerate(zip(ways.claims, own_words, unsure, strict=True))
+        for leaf, (claims, own, doubt) in enumerate(zip(paths.claims, own_words, unsure, strict=True))
     ]
 
 
@@ -71,15 +66,15 @@ def _is_unsure(branch: Branch) -> bool:
 
 
 class _Shortening:
-    def __init__(self, ways: DecisionPaths, seen: Seen) -> None:
-        self._ways, self._seen = ways, seen
-        tree = ways.tree
-        self._answers = dict(zip((node.formula for node in tree.nodes), seen.answers, strict=True))
+    def __init__(self, paths: DecisionPaths, training: TrainingRecords) -> None:
+        self._paths, self._training = paths, training
+        tree = paths.tree
+        self._answers = dict(zip((node.formula for node in tree.nodes), training.answers, strict=True))
 
     def of(self, leaf: int) -> Formula | None:
         """Return a formula with fewer words for the records of a leaf, counted from 0, or None."""
-        _, branches = self._ways.tree.leaves[leaf]
-        terms = [self._ways.term(claim) for claim in self._ways.claims[leaf]]
+        _, branches = self._paths.tree.leaves[leaf]
+        terms = [self._paths.term(claim) for claim in self._paths.claims[leaf]]
         if any(term in (TRUE, FALSE) for term in terms):
             return None  # constant terms have no words
         truth = np.array([self._answers[f] == answer for f, answer in branches])
@@ -92,7 +87,7 @@ class _Shortening:
         for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
             open_to = np.logical_and.reduce(truth[[j for j in kept if j != i]])  # other terms exclude the rest
             terms[i], truth[i] = self._without_parts(terms[i], truth[i], open_to, wanted)
-        short = joined(And, [terms[i] for i in kept], self._ways.domains)
+        short = joined(And, [terms[i] for i in kept], self._paths.domains)
         return self._if_shorter(short, leaf, wanted)
 
     def _without_parts(
@@ -105,11 +100,11 @@ class _Shortening:
         if np.array_equal(open_to, wanted):
             return term, truth
         while True:
-            tried = [one for one in dict.fromkeys(_shorter(term, self._ways.domains)) if one not in (TRUE, FALSE)]
+            tried = [one for one in dict.fromkeys(_shorter(term, self._paths.domains)) if one not in (TRUE, FALSE)]
             now = cost(term)
             costs = {one: paid for one in tried if (paid := cost(one)) < now}
             tried = sorted(costs, key=costs.__getitem__)[:_MOST_TRIED]
-            found = self._first_alike([self._ways.written(one) for one in tried], open_to, wanted)
+            found = self._first_alike([self._paths.written(one) for one in tried], open_to, wanted)
             if found is None:
                 return term, truth
             term, truth = tried[found[0]], found[1]
@@ -121,21 +116,21 @@ class _Shortening:
 
         Return its index and its truth for all records. The sample rules out most others quickly.
         """
-        sample = self._seen.sample
+        sample = self._training.sample
         likely = ((sample.truth(tried) & open_to[sample.rows]) == wanted[sample.rows]).all(axis=1)
         for place in np.flatnonzero(likely).tolist():
-            truth: NDArray[np.bool_] = self._seen.truth([tried[place]])[0]
+            truth: NDArray[np.bool_] = self._training.truth([tried[place]])[0]
             if np.array_equal(truth & open_to, wanted):
                 return place, truth
         return None
 
     def _if_shorter(self, short: Term, leaf: int, wanted: NDArray[np.bool_]) -> Formula | None:
         """Return the formula with few digits if it has a fifth fewer words than the whole path, else None."""
-        whole, formula = self._ways.whole(leaf), self._ways.written(short)
+        whole, formula = self._paths.whole(leaf), self._paths.written(short)
         if cost(short) >= cost(whole):
             return None
-        words = self._ways.words(self._ways.term(formula))
-        fewer = words <= (1 - _WORTH_SAVING) * self._ways.words(whole)
+        words = self._paths.words(self._paths.term(formula))
+        fewer = words <= (1 - _WORTH_SAVING) * self._paths.words(whole)
         return Formula(self._fewer_digits(formula, wanted)) if fewer else None
 
     def _fewer_digits(self, formula: Expression, wanted: NDArray[np.bool_]) -> Expression:
@@ -188,7 +183,7 @@ _UNSURE = 5.0  # penalty, in percent of the records, if the formula does not fol
 _WORTH = 2.0  # penalty, in percent of the records, for each unit of cost
 _MOST_RANKED = 300  # formulas that are not specific to one leaf
 _MOST_PAIRED = 20  # formulas of one leaf to join in pairs
-_MOST_SAID = 40  # formulas of one leaf whose words are counted
+_MOST_WORDED = 40  # formulas of one leaf whose words are counted
 _MOST_ALIKE = 4  # formulas with equal truth
 _SAVED = 5  # words by which a sentence, or two on one subject, may be shorter than their parts
 _MOST_LEAVES = 200  # larger trees are not read leaf by leaf
@@ -202,14 +197,14 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
     """
     if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
         return tree
-    ways, seen = DecisionPaths(tree), Seen(tree, panel)
-    found = _told_apart(_Choice(ways, seen))
-    told = iter([(found.get(number), short) for number, short in enumerate(shortened(ways, seen), 1)])
-    occurring, numbers = _Occurring(ways, seen), iter(range(len(tree.leaves)))
+    paths, training = DecisionPaths(tree), TrainingRecords(tree, panel)
+    found = _assigned(_HeadlineChooser(paths, training))
+    described = iter([(found.get(number), short) for number, short in enumerate(short_formulas(paths, training), 1)])
+    occurring, numbers = _Occurring(paths, training), iter(range(len(tree.leaves)))
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
-            headline, short = next(told)
+            headline, short = next(described)
             return replace(
                 node, headline=headline, short=short, conditions=occurring.of(next(numbers), headline, short)
             )
@@ -221,24 +216,24 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
 class _Occurring:
     """Counts of the records in which the conditions of sentences about leaves occur."""
 
-    def __init__(self, ways: DecisionPaths, seen: Seen) -> None:
-        self._ways, self._seen = ways, seen
-        self._conditions = cache(ways.tree.conditions)
-        self._true = cache(lambda formula: seen.true(formula)[1])
+    def __init__(self, paths: DecisionPaths, training: TrainingRecords) -> None:
+        self._paths, self._training = paths, training
+        self._conditions = cache(paths.tree.conditions)
+        self._true = cache(lambda formula: training.true(formula)[1])
 
     def of(self, leaf: int, headline: Headline | None, short: Formula | None) -> tuple[Condition, ...]:
         """Return the conditions of all sentences about a leaf, counted from 0."""
         own = (headline.formula.expression if headline is not None else None, short.expression if short else None)
-        path = self._ways.claims[leaf]
+        path = self._paths.claims[leaf]
         sentences = [path, *([claim] for claim in (*path, *own) if claim is not None)]
         found = dict.fromkeys(chain.from_iterable(self._conditions(*claims) for claims in sentences))
         return tuple(Condition(Formula(formula), int(self._true(formula)[leaf])) for formula in found)
 
 
-def _told_apart(choice: "_Choice") -> dict[int, Headline]:
+def _assigned(choice: "_HeadlineChooser") -> dict[int, Headline]:
     """Assign headlines to leaves, by their numbers; a headline that suits several goes to the leaf it suits best."""
-    offers = {number: choice.offers(number) for number in range(1, len(choice.ways.tree.leaves) + 1)}
-    waiting = [(offer, number) for number in offers if (offer := next(offers[number], None)) is not None]
+    headlines = {number: choice.headlines(number) for number in range(1, len(choice.paths.tree.leaves) + 1)}
+    waiting = [(offer, number) for number in headlines if (offer := next(headlines[number], None)) is not None]
     found: dict[int, Headline] = {}
     taken: set[bytes] = set()
     while waiting:
@@ -248,7 +243,7 @@ def _told_apart(choice: "_Choice") -> dict[int, Headline]:
         if answers not in taken:
             taken.add(answers)
             found[number] = headline
-        elif (offer := next(offers[number], None)) is not None:
+        elif (offer := next(headlines[number], None)) is not None:
             waiting.append((offer, number))
     return found
 
@@ -289,61 +284,61 @@ class _Candidates(NamedTuple):
         )
 
 
-class _Choice:
+class _HeadlineChooser:
     """Chooses headlines for the leaves of a tree by its training records."""
 
-    def __init__(self, ways: DecisionPaths, seen: Seen) -> None:
-        self.ways, self._seen = ways, seen
+    def __init__(self, paths: DecisionPaths, training: TrainingRecords) -> None:
+        self.paths, self._training = paths, training
 
-    def offers(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:
+    def headlines(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:
         """Yield headlines for a leaf, the best first, each with its penalty and its packed truth."""
-        members = int(self._seen.support[number - 1])
-        elsewhere = len(self._seen.records) - members
+        members = int(self._training.support[number - 1])
+        elsewhere = len(self._training.records) - members
         if not members or not elsewhere:
             return
-        others = self._others.at(np.argsort(self._against(self._others, number), kind="stable")[:_MOST_RANKED])
+        others = self._others.at(np.argsort(self._penalties(self._others, number), kind="stable")[:_MOST_RANKED])
         singles = self._implied(number).joined(others)
-        order = np.argsort(self._against(singles, number), kind="stable").tolist()
-        short = (i for i in order if self.ways.roughly(singles.parts[i][0]) < WORDS)
+        order = np.argsort(self._penalties(singles, number), kind="stable").tolist()
+        short = (i for i in order if self.paths.estimated_words(singles.parts[i][0]) < WORDS)
         every = singles.joined(self._pairs(singles.at(np.array(list(islice(short, _MOST_PAIRED)), np.int64))))
-        against = self._against(every, number)
-        told = _tells(every.true, number, members, elsewhere)
-        order = np.argsort(against, kind="stable").tolist()
-        sayable = (i for i in order if told[i] and self._may_be_short(every.parts[i]))
-        waiting: list[tuple[float, int, bytes, Headline]] = []  # those that are empty of some records
-        for i in self._plainest_first(list(islice(sayable, _MOST_SAID)), every):
+        penalties = self._penalties(every, number)
+        separating = _separates(every.true, number, members, elsewhere)
+        order = np.argsort(penalties, kind="stable").tolist()
+        sayable = (i for i in order if separating[i] and self._may_have_few_words(every.parts[i]))
+        waiting: list[tuple[float, int, bytes, Headline]] = []  # headlines that are vacuous for some records
+        for i in self._shortest_first(list(islice(sayable, _MOST_WORDED)), every):
             formula = self._in_few_words(every.parts[i], number)
             if formula is None:
                 continue
-            truth, true = self._seen.true(formula.expression)
-            inside, empty = int(true[number - 1]), self._said_of_nothing(formula, truth, number)
+            truth, true = self._training.true(formula.expression)
+            inside, empty = int(true[number - 1]), self._vacuously_true(formula, truth, number)
             true[number - 1] -= empty
-            if not _tells(true, number, members, elsewhere):
+            if not _separates(true, number, members, elsewhere):
                 continue
             headline = Headline(formula, int(true.sum()) - inside + empty, elsewhere, members - inside)
-            heappush(waiting, (float(against[i]) + 100 * empty / members, i, np.packbits(truth).tobytes(), headline))
-            while waiting and waiting[0][0] <= against[i]:
+            heappush(waiting, (float(penalties[i]) + 100 * empty / members, i, np.packbits(truth).tobytes(), headline))
+            while waiting and waiting[0][0] <= penalties[i]:
                 penalty, _, answers, headline = heappop(waiting)
                 yield penalty, answers, headline
         for penalty, _, answers, headline in sorted(waiting, key=lambda offer: offer[:2]):
             yield penalty, answers, headline
 
-    def _said_of_nothing(self, formula: Formula, truth: NDArray[np.bool_], number: int) -> int:
+    def _vacuously_true(self, formula: Formula, truth: NDArray[np.bool_], number: int) -> int:
         """Count the records of a leaf for which a formula is vacuously true, as its condition never occurs in them."""
-        conditions = self.ways.tree.conditions(formula.expression)
+        conditions = self.paths.tree.conditions(formula.expression)
         if not conditions:
             return 0
-        occurs = self._seen.truth(conditions).all(axis=0)
-        return int(np.count_nonzero(truth & ~occurs & (self._seen.clusters == number)))
+        occurs = self._training.truth(conditions).all(axis=0)
+        return int(np.count_nonzero(truth & ~occurs & (self._training.clusters == number)))
 
-    def _plainest_first(self, places: list[int], every: _Candidates) -> list[int]:
+    def _shortest_first(self, places: list[int], every: _Candidates) -> list[int]:
         """Reorder indices so that of candidates with equal truth, the one with the fewest words comes first."""
         alike: dict[bytes, list[int]] = {}
         for i in places:
             alike.setdefault(every.answers[i].tobytes(), []).append(i)
 
         def words(i: int) -> float:
-            return _WORTH * sum(map(self.ways.roughly, every.parts[i])) + _UNSURE * (not every.sure[i])
+            return _WORTH * sum(map(self.paths.estimated_words, every.parts[i])) + _UNSURE * (not every.sure[i])
 
         return [i for same in alike.values() for i in sorted(same, key=words)]
 
@@ -355,8 +350,8 @@ class _Choice:
     @cached_property
     def _own(self) -> list[dict[Term, int]]:
         """Terms that follow from the path to each leaf, with their costs."""
-        ways = self.ways
-        return [implied(ways.whole(leaf), claims, ways.domains) for leaf, claims in enumerate(ways.claims)]
+        paths = self.paths
+        return [implied(paths.whole(leaf), claims, paths.domains) for leaf, claims in enumerate(paths.claims)]
 
     @cached_property
     def _own_places(self) -> dict[Term, int]:
@@ -364,34 +359,34 @@ class _Choice:
 
     @cached_property
     def _own_answers(self) -> NDArray[np.uint8]:
-        sample = self._seen.sample
-        return sample.packed(sample.truth([self.ways.written(term) for term in self._own_places]))
+        sample = self._training.sample
+        return sample.packed(sample.truth([self.paths.written(term) for term in self._own_places]))
 
     @cached_property
     def _others(self) -> _Candidates:
         """Candidates for any leaf: terms and their negations, and bounds on signals."""
-        sample, domains = self._seen.sample, self.ways.domains
-        terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
-        truth = sample.truth([self.ways.written(term) for term in terms])
-        told: list[Term] = []
+        sample, domains = self._training.sample, self.paths.domains
+        terms, signals = related_terms(self.paths.tree, int(self._training.records.lengths.max()))
+        truth = sample.truth([self.paths.written(term) for term in terms])
+        chosen: list[Term] = []
         costs: list[int] = []
         answers = []
         for sides, found in ((terms, truth), ([domains.negated(term) for term in terms], ~truth)):
             kept, places = short(sides), {term: place for place, term in enumerate(sides)}
-            told += kept
+            chosen += kept
             costs += kept.values()
             answers.append(found[np.array([places[term] for term in kept], np.int64)])
         bounds = Bounds(sample, domains)
         for alike, found in chain.from_iterable(map(bounds.of, signals)):
-            told += alike
+            chosen += alike
             costs += [cost(term) for term in alike[:1]] * len(alike)
             answers.append(found)
-        return self._candidates(told, costs, sample.packed(np.concatenate(answers)), sure=False).distinct()
+        return self._candidates(chosen, costs, sample.packed(np.concatenate(answers)), sure=False).distinct()
 
     def _candidates(
         self, terms: list[Term], costs: list[int], answers: NDArray[np.uint8], *, sure: bool
     ) -> _Candidates:
-        true, all_sure = self._seen.sample.true(answers), np.full(len(terms), sure)
+        true, all_sure = self._training.sample.true(answers), np.full(len(terms), sure)
         return _Candidates([(term,) for term in terms], np.array(costs, np.int64), all_sure, answers, true)
 
     def _pairs(self, singles: _Candidates) -> _Candidates:
@@ -402,55 +397,56 @@ class _Choice:
             singles.costs[first] + singles.costs[second],
             singles.sure[first] & singles.sure[second],
             answers,
-            self._seen.sample.true(answers),
+            self._training.sample.true(answers),
         )
 
-    def _against(self, candidates: _Candidates, number: int) -> NDArray[np.float64]:
+    def _penalties(self, candidates: _Candidates, number: int) -> NDArray[np.float64]:
         """Return the penalties of candidates as the headline of a leaf."""
         true, costs, sure = candidates.true, candidates.costs, candidates.sure
-        members, beside = self._seen.support[number - 1], self._sibling(number)
+        members, beside = self._training.support[number - 1], self._sibling(number)
         inside = true[:, number - 1]
         others = true.sum(axis=1) - inside
-        against = 100 * ((members - inside) / members + others / (len(self._seen.records) - members))
-        against += _WORTH * costs + _UNSURE * ~sure
+        penalties = 100 * ((members - inside) / members + others / (len(self._training.records) - members))
+        penalties += _WORTH * costs + _UNSURE * ~sure
         if beside is not None:
-            against += _BESIDE * true[:, beside - 1] / max(1, self._seen.support[beside - 1])
-        found: NDArray[np.float64] = against
+            penalties += _BESIDE * true[:, beside - 1] / max(1, self._training.support[beside - 1])
+        found: NDArray[np.float64] = penalties
         return found
 
     def _sibling(self, number: int) -> int | None:
         """Return the number of the leaf on the other branch of the same split, or None."""
-        ways = {n: way for n, (_, way) in enumerate(self.ways.tree.leaves, 1)}
-        return next((n for n in (number - 1, number + 1) if n in ways and are_siblings(ways[n], ways[number])), None)
+        leaves = {n: branches for n, (_, branches) in enumerate(self.paths.tree.leaves, 1)}
+        beside = (n for n in (number - 1, number + 1) if n in leaves)
+        return next((n for n in beside if are_siblings(leaves[n], leaves[number])), None)
 
-    def _may_be_short(self, parts: tuple[Term, ...]) -> bool:
+    def _may_have_few_words(self, parts: tuple[Term, ...]) -> bool:
         """Return True if a candidate may take few words; a sentence on one subject may be shorter than its parts."""
-        words = sum(map(self.ways.roughly, parts))
+        words = sum(map(self.paths.estimated_words, parts))
         if words <= WORDS or words > WORDS + _SAVED:
             return words <= WORDS
         return len(parts) == 1 or len(set().union(*map(subjects, parts))) < len(parts)
 
     def _in_few_words(self, parts: tuple[Term, ...], number: int) -> Formula | None:
         """Return the formula if it takes few words and does not repeat a branch on the path with other digits."""
-        tree = self.ways.tree
-        formula = self.ways.written(joined(And, parts, self.ways.domains))
+        tree = self.paths.tree
+        formula = self.paths.written(joined(And, parts, self.paths.domains))
         if tree.three_valued:  # headlines are certain
-            formula = self.ways.written(self.ways.term(surely(formula)))
-        term = self.ways.term(formula)
-        if self.ways.words(term) > WORDS:
+            formula = self.paths.written(self.paths.term(surely(formula)))
+        term = self.paths.term(formula)
+        if self.paths.words(term) > WORDS:
             return None
         said = say(term, tree.schema, step=tree.step, missing=tree.missing)
-        branches = [self._says(claim) for claim in self.ways.claims[number - 1]]
+        branches = [self._says(claim) for claim in self.paths.claims[number - 1]]
         repeated = said not in branches and any(repeats(said, branch) for branch in branches)
         return Formula(formula) if len(said.split()) <= WORDS and not repeated else None
 
     @cached_property
     def _says(self) -> Callable[[Expression], str]:
-        return cache(self.ways.tree.sentence)
+        return cache(self.paths.tree.sentence)
 
 
-def _tells(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:
+def _separates(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:
     """Return True for formulas that separate a leaf, given the number of records of each leaf that satisfy them."""
     inside = true[..., number - 1]
-    told: NDArray[np.bool_] = inside >= ((true.sum(axis=-1) - inside) / elsewhere + APART) * members
-    return told
+    found: NDArray[np.bool_] = inside >= ((true.sum(axis=-1) - inside) / elsewhere + APART) * members
+    return found

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
-    from telltree.grammar.derivation import Derivation as Derivation
+    from telltree.grammar.formulas import parse_formula as parse_formula
+    from telltree.grammar.grammar import Derivation as Derivation
     from telltree.grammar.grammar import Grammar as Grammar
-    from telltree.grammar.grammar import parse_formula as parse_formula
     from telltree.grammar.normal_form import Rule as Rule
 
 _HOMES = {
-    "Derivation": "derivation",
+    "Derivation": "grammar",
     "Grammar": "grammar",
     "Rule": "normal_form",
-    "parse_formula": "grammar",
+    "parse_formula": "formulas",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - the keys of the table are strings

@@ -16,14 +16,14 @@ from telltree.logic.operators import COMPARISONS, EQUAL, Form, Operator
 from telltree.logic.types import join, number_text
 from telltree.panel import Column, Schema
 
-# ---- Checks that every symbol is used and can end, that none only renames itself, and that numbers are in bounds.
+# ---- Symbols: each is used, can end, and does not only rename itself.
 
 Places = Mapping[str, TextPlace]
 Mentions = Mapping[str, Sequence[tuple[str, ...]]]
 
 
 def mentioned(body: Draft) -> tuple[str, ...]:
-    """The symbols in a lifted body, in order, as often as they occur."""
+    """Return the symbols in a lifted body, in order, as often as they occur."""
     assert isinstance(body, Term)
     if not body.args:
         return (body.head.name,) if isinstance(body.head, Symbol) else ()
@@ -31,18 +31,18 @@ def mentioned(body: Draft) -> tuple[str, ...]:
 
 
 def mentions(symbols: Definitions) -> Mentions:
-    """For each symbol the symbols in each of its alternatives."""
+    """Return, for each symbol, the symbols in each of its alternatives."""
     return {symbol: [mentioned(option.body) for option in options] for symbol, options in symbols.items()}
 
 
 def renamed(option: Option) -> str | None:
-    """The symbol that the option only renames, if it does."""
+    """Return the symbol that the option only renames; None if it does more."""
     body = option.body
     return body.head.name if isinstance(body, Term) and isinstance(body.head, Symbol) else None
 
 
 def check_used(needed: Mentions, start: str, places: Places) -> None:
-    """Every symbol can be reached from the start."""
+    """Raise GrammarError if a symbol cannot be reached from the start."""
     reached, waiting = {start}, [start]
     while waiting:
         new = set().union(*needed[waiting.pop()]) - reached
@@ -54,12 +54,12 @@ def check_used(needed: Mentions, start: str, places: Places) -> None:
 
 
 def check_ends(needed: Mentions, places: Places) -> None:
-    """Every symbol has a derivation that ends."""
+    """Raise GrammarError if a symbol has no derivation that ends."""
     waiting = deque(symbol for symbol, needs in needed.items() if not all(needs))
     missing = {
         (symbol, i): set(needs)
         for symbol, each in needed.items()
-        if all(each)  # the other symbols end by themselves
+        if all(each)  # all other symbols end
         for i, needs in enumerate(each)
     }
     users = defaultdict(list)
@@ -86,7 +86,7 @@ def check_ends(needed: Mentions, places: Places) -> None:
 
 
 def _on_a_loop(needed: Mentions, endless: Mapping[str, None]) -> str:
-    """A named symbol that leads to itself. Every endless symbol leads to another, so they must form a cycle."""
+    """Return a named symbol that leads to itself. Every endless symbol leads to another, so they must form a cycle."""
     path: dict[str, None] = {}
     here = next(iter(endless))
     while here not in path:
@@ -97,7 +97,7 @@ def _on_a_loop(needed: Mentions, endless: Mapping[str, None]) -> str:
 
 
 def rename_order(symbols: Definitions) -> list[str]:
-    """The symbols, each after those it renames; GrammarError if some rename each other in a cycle."""
+    """Return the symbols, each after those it renames; GrammarError if some rename each other in a cycle."""
     targets = {symbol: [t for o in options if (t := renamed(o)) is not None] for symbol, options in symbols.items()}
     left = {symbol: len(found) for symbol, found in targets.items()}
     users = defaultdict(list)
@@ -129,7 +129,7 @@ def _report_circle(symbols: Definitions, stuck: set[str]) -> None:
     raise GrammarError(f"{told} goes round in a circle without writing anything", *path[here])
 
 
-# ---- The type of every symbol, inferred from the operators, and complaints about operands that do not fit.
+# ---- Types: the type of every symbol, inferred from the operators, and errors about operands that do not fit.
 #
 # A symbol may stand for expressions of several types (`x3 | 5`: a real vector or a number). The sets of types grow
 # until nothing changes (a fixed point); then every combination that some derivation could write must fit its operator.
@@ -138,7 +138,7 @@ Types = tuple[Type, ...]  # without repetition, in the order of their names
 
 
 def infer(symbols: Definitions, start: str, needed: Mentions) -> dict[str, Type]:
-    """The type of each symbol; the start must be Boolean."""
+    """Return the type of each symbol; GrammarError if operands do not fit, or the start is not Boolean."""
     found = _grow(symbols, needed)
     joined = {symbol: _joined(symbol, symbols, found) for symbol in symbols}
     _report_misfit(symbols, found)
@@ -161,7 +161,7 @@ def _grow(symbols: Definitions, needed: Mentions) -> dict[str, Types]:
         symbol = waiting.popleft()
         queued.discard(symbol)
         given = {id(types): types for option in symbols[symbol] if (types := types_of(option.body, found))}
-        if len(given) == 1 and not found[symbol]:  # so it is mostly
+        if len(given) == 1 and not found[symbol]:  # nearly always
             (grown,) = given.values()
         else:
             grown = _ordered({t for types in (found[symbol], *given.values()) for t in types})
@@ -189,7 +189,7 @@ _OF_CONSTANTS: dict[type, Types] = {
 
 
 def types_of(body: Draft, found: Mapping[str, Types]) -> Types:
-    """The types that a lifted body may have, given those of the symbols in it."""
+    """Return the types that a lifted body may have, given those of the symbols in it."""
     assert isinstance(body, Term)
     head = body.head
     constant = _OF_CONSTANTS.get(type(head))
@@ -211,11 +211,11 @@ class _Outcome(NamedTuple):
     types: Types
     """The types that the whole expression may have."""
     fits: bool
-    """Whether every combination of operands fits."""
+    """True if every combination of operands fits."""
 
 
 def _outcome(head: Operator | UserFunction, each: tuple[Types, ...]) -> _Outcome:
-    """The result types of an operator, given the types of each operand."""
+    """Return the result types of an operator, given the types of each operand."""
     return _remembered(head, each) if isinstance(head, Operator) else _worked_out(head, each)
 
 
@@ -286,7 +286,7 @@ def _remedy(term: Term, operands: Types) -> str:
 
 
 def _joined(symbol: str, symbols: Definitions, found: Mapping[str, Types]) -> Type | None:
-    """The type of a symbol, whose alternatives must agree; None if no alternative has one."""
+    """Return the type of a symbol, whose alternatives must agree; None if no alternative has one."""
     if len(found[symbol]) == 1:
         return found[symbol][0]
     so_far: Type | None = None
@@ -317,13 +317,13 @@ def _require_boolean(symbols: Definitions, start: str, found: Mapping[str, Types
                 )
 
 
-# ---- Checks that every category named in a comparison exists in a column it may be compared with.
+# ---- Levels: every category in a comparison exists in a column that it may be compared with.
 
 
 def check_levels(symbols: Definitions, schema: Schema) -> None:
-    """GrammarError for a category name that none of the attributes it is compared with has."""
+    """Raise GrammarError for a category that none of the attributes it is compared with has."""
     every: dict[Draft, tuple[list[Column], frozenset[str]]] = {}
-    """For what may stand on the left, the columns that it may be, and the levels of them all."""
+    """For what may stand on the left, its possible columns, and the levels of all of them."""
     for left, right in dict.fromkeys(term.args for term in terms_of(EQUAL, symbols)):
         named = [leaf for leaf in leaves(right, symbols) if isinstance(leaf.head, Level)]
         if named and left not in every:
@@ -345,7 +345,7 @@ def _refuse(name: str, columns: Sequence[Column], place: TextPlace) -> NoReturn:
 
 
 def operators_in(symbols: Definitions) -> set[object]:
-    """What is applied to something; to look for each of the operators in turn would take a dozen times as long."""
+    """Return the operators that are applied; a search for each of them would take a dozen times as long."""
     found: set[object] = set()
     waiting = [option.body for options in symbols.values() for option in options]
     while waiting:
@@ -357,7 +357,7 @@ def operators_in(symbols: Definitions) -> set[object]:
 
 
 def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:
-    """The applications of the operator, in the order of the text."""
+    """Yield the applications of the operator, in the order of the text."""
     for options in symbols.values():
         for option in options:
             waiting = [option.body]
@@ -371,7 +371,7 @@ def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:
 
 
 def leaves(term: Draft, symbols: Definitions) -> Iterator[Term]:
-    """The terms that may stand here, followed through symbols that only rename."""
+    """Return the terms that may stand here, following symbols that only rename."""
     seen: set[str] = set()
     waiting: list[Draft] = [term]
     for body in waiting:  # grows during the loop
@@ -383,11 +383,11 @@ def leaves(term: Draft, symbols: Definitions) -> Iterator[Term]:
             waiting.extend(option.body for option in symbols[body.head.name])
 
 
-# ---- Is every parameter of an operator a constant, and one that the operator allows?
+# ---- Parameters: each is a constant that its operator allows.
 
 
 def check_parameters(symbols: Definitions) -> None:
-    """GrammarError for what may stand as a parameter, as k in change(x, k), and is none."""
+    """Raise GrammarError for a parameter, as k in change(x, k), that is not a constant or is not allowed."""
     used = operators_in(symbols)
     for operator in OPERATORS:
         if operator not in used:
@@ -408,7 +408,7 @@ def check_parameters(symbols: Definitions) -> None:
 
 
 def _found(given: object) -> str:
-    """What was given for a parameter."""
+    """Return the parameter as messages show it."""
     match given:
         case RandomNumber():
             return "a random one"
@@ -418,7 +418,7 @@ def _found(given: object) -> str:
 
 
 def _check_windows(operator: Operator, symbols: Definitions) -> None:
-    """GrammarError for a window that may end before it begins."""
+    """Raise GrammarError for a window that may end before it begins."""
     for term in terms_of(operator, symbols):
         given = [list(leaves(bound, symbols)) for bound in term.args[operator.takes :]]
         numbers = [[leaf.head.value for leaf in some if isinstance(leaf.head, Number)] for some in given]

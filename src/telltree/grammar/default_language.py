@@ -1,4 +1,4 @@
-"""The default language: a grammar whose words and constants suit the records at hand."""
+"""The default language: a grammar whose words and constants suit the records."""
 
 import functools
 import math
@@ -48,14 +48,14 @@ from telltree.panel.statistics import Statistics
 from telltree.panel.store import is_missing
 from telltree.text import counted
 
-# ---- Groups of levels that occur together in a sentence, for columns with many levels.
+# ---- Groups of levels that one sentence lists, for columns with many levels
 
 _MOST_IN_GROUP = 8
 """The most levels that one sentence lists, the most common ones. This many fit within three nested operators."""
 
 
 def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) -> list[tuple[str, ...]]:
-    """The most common levels, each by itself, and for each class the levels that occur more often with it.
+    """Return the most common levels, each by itself, and for each class the levels that occur more often with it.
 
     A level occurs in a record if it is the value of some step. Without labels there are no classes, so no groups.
     """
@@ -73,7 +73,7 @@ def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) 
 
 
 def _met(panel: Panel, name: str, levels: int) -> NDArray[np.bool_]:
-    """Whether each record has each level at some step: records × levels."""
+    """Return which levels occur in each record: records × levels."""
     return np.concatenate([_met_in(part, name, levels) for part in panel.parts()])
 
 
@@ -86,27 +86,27 @@ def _met_in(part: Panel, name: str, levels: int) -> NDArray[np.bool_]:
     return met
 
 
-# ---- How much sentences tell of the classes of records, each by itself: which kinds of them earn their place.
+# ---- How well sentences tell the classes apart, so that kinds of sentences can be left out
 
 Floats = NDArray[np.float64]
 
 
 class SentenceGain:
-    """Sentences of one kind, and how much the best of them tells of each class.
+    """The information gain of the best sentence of one kind, for each class.
 
-    `most` has for each class the bits by which its best sentence shortens the message that tells which records are of
-    this class. A tree of many classes asks many questions, so each class is looked at by itself.
+    `most` has for each class the bits by which its best sentence shortens the code of which records belong to it. A
+    tree of many classes asks many questions, so each class is looked at by itself.
     """
 
     def __init__(self, labels: NDArray[Any] | None) -> None:
-        """Take the label of each record; without labels there is nothing to tell."""
+        """Take the label of each record, if there are labels."""
         codes = np.zeros(0, np.intp) if labels is None else np.unique(labels, return_inverse=True)[1]
         self._own = np.eye(codes.max(initial=0) + 1)[codes]  # records × classes
         self._total = self._own.sum(axis=0)
         self.most: Floats = np.zeros(len(self._total))
 
     def note(self, truth: NDArray[np.bool_]) -> None:
-        """Note of sentences whether each is true of each record: records × sentences."""
+        """Add sentences, given as their truth values: records × sentences."""
         true, records = truth.T.astype(np.float64) @ self._own, np.float64(len(truth))
         side = truth.sum(axis=0)[:, None].astype(np.float64)
         left = _bits(true, side) + _bits(self._total - true, records - side)
@@ -114,12 +114,12 @@ class SentenceGain:
         self.most = np.maximum(self.most, told.max(axis=0, initial=0.0))
 
     def exceeds(self, other: "SentenceGain") -> bool:
-        """Whether some class is told better than by the best of other sentences."""
+        """Return True if some class gains more than by the best of other sentences."""
         return bool(np.any(self.most > other.most))
 
 
 def _bits(own: Floats, records: Floats | np.float64) -> Floats:
-    """The bits that tell which of so many records are of a class, if so many are."""
+    """Return the bits that name `own` records among all."""
     told: Floats = _spread(own, records) + _spread(records - own, records)
     return told
 
@@ -130,17 +130,17 @@ def _spread(part: Floats, whole: Floats | np.float64) -> Floats:
     return spread
 
 
-# ---- What a language takes its constants from: a column, or what is made of one, some records at a time.
+# ---- Signals from which constants are taken: a column, or what is computed from one, some records at a time
 
 Rows = Callable[[Panel], NDArray[Any]]  # the values of some records, one after another
-Change = Callable[[NDArray[Any]], NDArray[Any]]  # what becomes of values, step by step
+Change = Callable[[NDArray[Any]], NDArray[Any]]  # the new values, step by step
 
 
 class Signal:
-    """One value a step of all records; where these come in parts, only one of them is looked at a time."""
+    """One value a step of all records; where these come in parts, only one part is in memory at a time."""
 
     def __init__(self, parts: Sequence[Panel], rows: Rows) -> None:
-        """Take parts of a panel, and what to make of each; of a single one that is made once."""
+        """Take parts of a panel, and a function that computes the signal of each, once if there is only one part."""
         self._parts = parts
         self._rows = rows
         if len(parts) == 1:
@@ -149,36 +149,36 @@ class Signal:
         self.statistics = Statistics([partial(self._rows, part) for part in parts])
 
     def where(self, change: Change) -> "Signal":
-        """Give what becomes of the values step by step."""
+        """Return the signal whose values are computed from these, step by step."""
         return Signal(self._parts, lambda part: change(self._rows(part)))
 
     def change(self, span: int) -> "Signal":
-        """Give how far the values are from those so many steps earlier, or near the start from a record's first."""
+        """Return the changes over a span of steps; near the start of a record, since its first step."""
         return Signal(self._parts, lambda part: _changes(self._rows(part), part, span))
 
     def distances(self, shape: Shape) -> "Signal":
-        """Give how far the values are from a shape."""
+        """Return the distances from a shape."""
         return Signal(self._parts, lambda part: distances(self._rows(part), _numbers(part), shape))
 
     def extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the least and the greatest finite value of each record."""
+        """Return the least and the greatest finite value of each record."""
         found = [_extremes(self._rows(part), part) for part in self._parts]
         least, most = zip(*found, strict=True)
         return np.concatenate(least), np.concatenate(most)
 
     def counts(self) -> NDArray[np.int64]:
-        """Give the number of steps of each record at which the values, which are truth values, are true."""
+        """Return the number of steps of each record at which the signal, which must be Boolean, is true."""
         each = [np.add.reduceat(self._rows(part).astype(np.int64), _starts(part)) for part in self._parts]
         return np.concatenate(each)
 
 
 def column_signal(panel: Panel, name: str) -> Signal:
-    """Give a column as it is encoded."""
+    """Return a column as it is encoded."""
     return Signal(panel.parts(), lambda part: part.stacked(name))
 
 
 def elapsed_signal(panel: Panel) -> Signal:
-    """Give the time since the first step of each record; in steps, if no times are known."""
+    """Return the time since the first step of each record; in steps, if no times are known."""
     return Signal(panel.parts(), _elapsed)
 
 
@@ -188,7 +188,7 @@ def _starts(part: Panel) -> NDArray[np.int64]:
 
 
 def _numbers(part: Panel) -> NDArray[np.int64]:
-    """The number of each step in its record."""
+    """Return the number of each step in its record."""
     return np.arange(part.steps) - np.repeat(_starts(part), part.lengths)
 
 
@@ -213,16 +213,17 @@ def _changes(values: NDArray[np.float64], part: Panel, span: int) -> NDArray[np.
     return changes
 
 
-# ---- Cuts: constants that split the values of a signal in two, chosen without labels.
+# ---- Cuts: constants that split the values of a signal in two, chosen without labels
 
 _BAND = 0.05  # how far from the middle, as a share of the gap, a cut with fewer digits may be
-_FEW_DIGITS = 4  # of a time that is said as it is
+_FEW_DIGITS = 4  # the same for a time that is worded as it is
 _HUMAN = ("d", "h", "min", "s", "ms")
-_NOISE = 1e-9  # a gap of such a share of the range is what arithmetic left between equal values
+_NOISE = 1e-9  # gaps below this share of the range are left by arithmetic between equal values
 
 
 def cuts(values: NDArray[Any] | Statistics, most: int) -> list[float]:
-    """At most so many numbers between the values: of each share of them, ordered by size, the middle of the widest gap.
+    """Return at most this many cuts: the values are split into parts of equal number, and each is cut in its widest
+    gap.
 
     Parts are equal in number, not in width, so that an outlier moves only its own cut, and a value that repeats is
     separated from the others. In the widest gap, the fewest unseen records should fall on the wrong side.
@@ -239,7 +240,7 @@ def cuts(values: NDArray[Any] | Statistics, most: int) -> list[float]:
 
 
 def _chosen(numbers: Statistics, most: int, aside: int) -> tuple[Floats, Floats]:
-    """What is below and above the gaps to cut in: all if they are few, else of each share the widest.
+    """Return the values below and above the gaps to cut in: all if they are few, else the widest of each part.
 
     Gaps with fewer than `aside` values on one side are passed over.
     """
@@ -258,9 +259,9 @@ def _chosen(numbers: Statistics, most: int, aside: int) -> tuple[Floats, Floats]
 
 
 def _gaps(numbers: Statistics) -> Iterator[tuple[Floats, Floats, NDArray[np.int64]]]:
-    """The values below and above each gap, in order, and how many values are below it; some at a time."""
+    """Yield the values below and above each gap, in order, and the number of values below it; some at a time."""
     least = 2 * _NOISE * (numbers.extent.high / 2 - numbers.extent.low / 2)
-    below, last = 0, np.empty(0)  # of what was before
+    below, last = 0, np.empty(0)  # from the previous block
     for values, counts in numbers.in_order():
         ordered = _after(last, values)
         with np.errstate(over="ignore"):
@@ -275,7 +276,7 @@ def _after(some: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
 
 
 def _widest(share: NDArray[Any], width: Floats, off_centre: Floats) -> NDArray[np.intp]:
-    """Of each share, which come in order, the widest gap; of several the most central, and of those the first."""
+    """Return the widest gap of each part; among equals the most central, and of those the first."""
     begins = np.empty(len(share), np.bool_)
     begins[0] = True
     np.not_equal(share[1:], share[:-1], out=begins[1:])
@@ -288,7 +289,9 @@ def _widest(share: NDArray[Any], width: Floats, off_centre: Floats) -> NDArray[n
 
 
 def roundest(low: float, high: float) -> float:
-    """The number with the fewest decimals near the middle of an open interval; the middle itself if there is none."""
+    """Return the number with the fewest decimals near the middle of an open interval; the middle itself if there is
+    none.
+    """
     middle, band = low + (high - low) / 2, (high - low) * _BAND
     if not math.isfinite(high - low):  # the width of the interval overflows a float
         return low / 2 + high / 2
@@ -305,8 +308,8 @@ def roundest(low: float, high: float) -> float:
 
 
 def said_time(low: float, high: float, unit: str) -> float:
-    """A time after one, up to another, that is easy to say: the other itself, unless it has many digits."""
-    clean = float(f"{high:.12g}")  # without what arithmetic left
+    """Return a time above `low`, at most `high`, that is easy to read: `high` itself, unless it has many digits."""
+    clean = float(f"{high:.12g}")  # without rounding errors
     if _digits(clean) <= _FEW_DIGITS and low < clean <= high:
         return clean
     sizes = [UNITS[larger] / UNITS[unit] for larger in _HUMAN] if unit in UNITS else []
@@ -316,7 +319,7 @@ def said_time(low: float, high: float, unit: str) -> float:
 
 
 def _shortest(low: float, high: float) -> float:
-    """The greatest number up to `high` with the fewest decimals that is above `low`."""
+    """Return the greatest number up to `high` with the fewest decimals that is above `low`."""
     for decimals in range(-15, 17):
         found = math.floor(high * 10.0**decimals) / 10.0**decimals if abs(high) < 1e15 else high
         if low < found <= high:
@@ -328,21 +331,21 @@ def _digits(number: float) -> int:
     return len(f"{abs(number):.15g}".partition("e")[0].replace(".", "").strip("0"))
 
 
-# ---- Shapes to look for: pieces of the records themselves, drawn at random.
+# ---- Shapes: pieces of the records themselves, drawn at random
 
 SHARES = (0.1, 0.2, 0.4)
-"""How long a piece is, as a share of a typical record."""
+"""The lengths of pieces, as shares of a typical record."""
 LEAST_STEPS, MOST_STEPS = 4, 64
 SHAPES, MANY_SHAPES = "shapes", 200
-"""What a user calls the default language with shapes, and how many it has."""
+"""The name of the default language with shapes, and its number of shapes."""
 _SEED = 0  # the same records always give the same language
 _MOST_WORK = 4_000_000_000  # numbers that are compared with shapes: some 20 s
 
 
 def drawn_shapes(panel: Panel, name: str, labels: NDArray[Any] | None, number: int) -> list[Shape]:
-    """At most so many shapes of a column, of several lengths, from records of all classes in turn.
+    """Return at most this many shapes of a column, of several lengths, from records of all classes in turn.
 
-    Pieces with missing values, and those that are flat, are none.
+    Pieces with missing values, and flat ones, are left out.
     """
     lengths, rng = _lengths(panel), np.random.default_rng(_SEED)
     order = _in_turn(len(panel), labels, rng)
@@ -356,20 +359,22 @@ def drawn_shapes(panel: Panel, name: str, labels: NDArray[Any] | None, number: i
 
 
 def affordable(panel: Panel, number: int) -> int:
-    """So many shapes, or as many as can be looked for in a short time; none where records are too short."""
+    """Return this number of shapes, or as many as can be searched for in a short time; none where records are too
+    short.
+    """
     work = panel.steps * sum(_lengths(panel)) / len(SHARES)
     return min(number, int(_MOST_WORK / work)) if work else 0
 
 
 def _lengths(panel: Panel) -> list[int]:
-    """How many steps pieces have; none where records are too short for them."""
+    """Return the lengths of pieces in steps; none where records are too short for them."""
     typical = int(np.median(panel.lengths)) if len(panel) else 0
     wanted = [min(max(round(share * typical), LEAST_STEPS), MOST_STEPS) for share in SHARES]
     return [steps for steps in dict.fromkeys(wanted) if steps < typical]
 
 
 def _in_turn(records: int, labels: NDArray[Any] | None, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The records in a random order, in which each class has its turn."""
+    """Yield the records in a random order, in which the classes take turns."""
     order = rng.permutation(records)
     turn = np.zeros(records)
     for label in () if labels is None else np.unique(labels):
@@ -380,7 +385,7 @@ def _in_turn(records: int, labels: NDArray[Any] | None, rng: np.random.Generator
 
 
 def _piece(panel: Panel, name: str, record: int, steps: int, rng: np.random.Generator) -> NDArray[np.float64] | None:
-    """Some steps of a record in a row, from anywhere in it; None if it has fewer."""
+    """Return consecutive steps of a record, from a random place; None if it has fewer."""
     beyond = int(panel.lengths[record]) - steps
     if beyond < 0:
         return None
@@ -388,7 +393,7 @@ def _piece(panel: Panel, name: str, record: int, steps: int, rng: np.random.Gene
     return panel[record : record + 1].stacked(name)[first : first + steps]
 
 
-# ---- The default language: a grammar whose words and constants suit the records at hand.
+# ---- The language itself
 #
 # `F(x > c)` depends on the largest value of a record, so its constants lie among the records' largest values.
 # Conditions that must hold at once, and those whose steps are counted, have constants among all values. Besides the
@@ -396,18 +401,18 @@ def _piece(panel: Panel, name: str, record: int, steps: int, rng: np.random.Gene
 # Where records are few, it says how long only if that tells more of some class than all plain sentences do.
 
 _LESS, _GREATER = (LESS,), (GREATER,)
-_EITHER = (LESS, GREATER_EQUAL)  # complements: both come from one plane where nothing is missing
+_EITHER = (LESS, GREATER_EQUAL)  # complements: both come from one bitset where nothing is missing
 _EACH_WAY = 0.1  # share of values that must lie on each side of 0 for absolute values to be of interest
 MOST_SHAPES = 10_000
 FEW_RECORDS = 100
-"""With fewer, chance finds durations that tell them apart, so these must tell more than plain sentences do."""
+"""With fewer records, chance finds durations that tell them apart, so these must gain more than plain sentences do."""
 _SINGLE_LEVELS = 8  # levels of one column that get an atom each
 _UNEVEN = 1.1  # ratio of longest to shortest record from which shares of a record say more than times
 
 
 @dataclass(frozen=True)
 class Richness:
-    """How many constants a column gets for each use, and over how many time spans its changes are taken."""
+    """The number of constants that a column gets for each use, and of time spans for its changes."""
 
     peaks: int
     values: int
@@ -418,7 +423,7 @@ class Richness:
 
     @classmethod
     def of(cls, columns: int) -> "Richness":
-        """Fewer per column where there are many columns: the search space grows with both."""
+        """Return fewer for each column where there are many: the search space grows with both."""
         if columns <= 12:
             return cls(16, 8, 4, 4, 3, 8)
         if columns <= 100:
@@ -429,7 +434,7 @@ class Richness:
 def fitting_definitions(
     panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None, shapes: int = 0
 ) -> tuple[list[Definition], dict[str, str], str]:
-    """The language, with about so many shapes; the columns that it leaves out, and why; and what else it leaves out."""
+    """Return the language, the columns that it leaves out with the reasons, and a remark on what else it leaves out."""
     require_whole("shapes", shapes, 0, MOST_SHAPES)
     if isinstance(columns, str):
         raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
@@ -469,7 +474,7 @@ class _Alternatives:
         self._plain, self._durations = (SentenceGain(labels if self._weighed else None) for _ in range(2))
 
     def add(self, column: Column) -> bool:
-        """Add what can be said of a column; False if there is nothing."""
+        """Add the sentences about a column; return False if there are none."""
         before = len(self.own)
         name, signal = Name(column.name, quoted=True), column_signal(self._panel, column.name)
         if column.type is ColumnType.REAL:
@@ -496,7 +501,9 @@ class _Alternatives:
             self._plain.note(np.stack([steps > 0, steps < self._panel.lengths], axis=1))
 
     def _levels(self, column: Column, name: Name, signal: Signal) -> Iterator[tuple[Source, list[int]]]:
-        """Each level by itself, or of many the commonest, and those together that go with a class; and their codes."""
+        """Return each level by itself, or the commonest of many, and groups of levels that go with a class; and their
+        codes.
+        """
         codes = {column.levels[code]: code for code in signal.statistics.codes() if code >= 0}
         groups: Sequence[tuple[str, ...]] = [(level,) for level in codes]
         if len(groups) > _SINGLE_LEVELS:
@@ -525,7 +532,7 @@ class _Alternatives:
     def _add_peak(
         self, name: Source, operators: tuple[Operator, ...], ends: NDArray[np.float64], constants: Sequence[float]
     ) -> None:
-        """What the greatest value of a record exceeds, or the least falls below."""
+        """Add comparisons of the greatest or least value of a record."""
         self.peak += _compared(name, operators, constants)
         if self._weighed:
             compare = np.less if operators is _LESS else np.greater
@@ -544,7 +551,9 @@ class _Alternatives:
         self.change += _compared(name, _EITHER, cuts(change.statistics, self._rich.changes))
 
     def _add_long(self, column: Column, condition: Source, holds: Signal) -> None:
-        """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
+        """Add comparisons of the number of steps at which a condition holds, above 0 and below all: F and G cover
+        these.
+        """
         if column.static or not self._lasting or not self._rich.counts:
             return
         steps = holds.counts()
@@ -554,9 +563,9 @@ class _Alternatives:
             self._durations.note(np.greater.outer(steps, bounds))
 
     def weigh_durations(self) -> str:
-        """Leave out how long things last where records are few, and plain sentences tell as much of every class.
+        """Leave out durations where records are few, and plain sentences gain as much for every class.
 
-        Returns what is to be told of that.
+        Returns a remark on that.
         """
         if not self.long or not self._weighed or self._durations.exceeds(self._plain):
             return ""
@@ -565,7 +574,7 @@ class _Alternatives:
         return f"how long something lasts (of {records}, it tells no more than whether it happens)"
 
     def add_when(self) -> None:
-        """How much time has passed, and, if records differ in length, which share of the record."""
+        """Add the time that has passed, and the share of the record if records differ in length."""
         if not self._lasting:
             return
         elapsed = elapsed_signal(self._panel).statistics
@@ -580,7 +589,9 @@ class _Alternatives:
         return self._panel.step is not None and self._panel.step[0] is None
 
     def add_looks(self, columns: Sequence[Column], shapes: int) -> None:
-        """What columns look like, the same number of shapes for each; bounds are cuts between how near records come."""
+        """Add distances from shapes of columns, the same number for each; constants cut between the records' least
+        distances.
+        """
         moving = [column for column in columns if column.type is ColumnType.REAL and not column.static]
         each = -(-affordable(self._panel, shapes) // max(len(moving), 1))
         for column in moving if each else ():
@@ -592,10 +603,10 @@ class _Alternatives:
                 self.look += _compared(distance, _LESS, cuts(least, self._rich.values))
 
     def definitions(self) -> list[Definition]:
-        """The grammar. Its weights make simple sentences as common as all others together.
+        """Return the grammar. Its weights make simple sentences as common as all others together.
 
-        What clocks alone decide is told as how long a record is, if steps are of one length. If they differ, it has no
-        plain words, so something seen in the data is always asked for too.
+        With steps of one length, conditions on clocks alone are written as the length of the record. If lengths differ,
+        there are no words for that, so such conditions are always joined with one on the data.
         """
         look = ["Look"] if self.look else []
         starts = [
@@ -632,12 +643,12 @@ def _is_true(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:
-    """At most `most` of them, evenly spread."""
+    """Return at most `most` of them, evenly spread."""
     return [constants[round(i)] for i in np.linspace(0, len(constants) - 1, min(most, len(constants)))]
 
 
 def _both_ways(values: Statistics) -> bool:
-    """Whether a column has many values on either side of 0, so that its size may matter more than its sign."""
+    """Return True if a column has many values on either side of 0, so that its size may matter more than its sign."""
     below, above = values.beside(0.0)
     return min(below, above) >= _EACH_WAY * max(values.extent.finite, 1)
 
@@ -647,7 +658,7 @@ def _is(name: Name, level: str) -> Source:
 
 
 def _joined(facts: Sequence[Source]) -> Source:
-    """A disjunction of these, nested as a balanced tree: searches limit the depth."""
+    """Return a disjunction, nested as a balanced tree: searches limit the depth."""
     if len(facts) == 1:
         return facts[0]
     half = len(facts) // 2

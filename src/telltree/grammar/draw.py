@@ -1,7 +1,7 @@
 """Compiled drawing of derivations, whole populations at a time."""
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,13 @@ from telltree.grammar.random_streams import (
 )
 from telltree.grammar.tables import Growing, Tables
 
-if TYPE_CHECKING:
-    from telltree.grammar.grammar import Grammar
-
-
 # ---- Compiled growing of derivations: add random rules until no hole is left.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 POOL = 255
-"""A random constant is one of POOL + 1 evenly spaced values of a range: planes are costly, so constants must recur."""
+"""A random constant is one of POOL + 1 evenly spaced values of a range: bitsets are costly, so constants must recur."""
 
 _MOST_EXACT = 2.0**53
 """From here on, not every whole number is a float."""
@@ -40,14 +36,14 @@ LOW_HALF, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 """A mask for the low half of a word, and the shift to its high half."""
 
 TRIES = 4
-"""How often to try at one depth before trying one level shallower."""
+"""The number of attempts at one depth before trying one level shallower."""
 
 MOST_NODES = 256
 """The most rules that a drawn derivation may have, however deep its grammar nests; a bred one may have one more."""
 
 
 def row_width(tables: Tables, depth: int) -> int:
-    """How many rules the longest derivation of this depth can have, up to a limit."""
+    """Return the number of rules in the longest derivation of this depth, up to a limit."""
     rule, hole = tables.rule[:-1], tables.hole
     holes = np.diff(tables.rule["first_hole"])
     owner = np.repeat(np.arange(len(holes)), holes)
@@ -65,30 +61,30 @@ def row_width(tables: Tables, depth: int) -> int:
 
 
 def deepest(tables: Tables, depth: int) -> int:
-    """The depth limit for compiled code: no derivation can nest deeper than all its rules together."""
+    """Return the depth limit for compiled code: no derivation can nest deeper than all its rules together."""
     return min(depth, MOST_NODES * int(tables.rule["height"].max()) + int(tables.of_symbol["least_depth"][0]))
 
 
 def most_holes(tables: Tables, width: int) -> int:
-    """How many holes can be open while a derivation of at most `width` rules is drawn."""
+    """Return the number of holes that can be open while a derivation of at most `width` rules is drawn."""
     return width + int(tables.shoot["further"].max()) + 4
 
 
 def holes_room(tables: Tables, width: int) -> NDArray[np.uint64]:
-    """An empty stack for that many holes."""
+    """Return an empty stack for that many holes."""
     return np.empty(most_holes(tables, width), np.uint64)
 
 
 @small
 def choose(row, choice, word):
-    """A rule from a row of choices, by 64 random bits (alias method)."""
+    """Choose a rule from a row of choices by 64 random bits (alias method)."""
     slot = choice[at(row.start) + (((word >> HALF) * at(row.size)) >> HALF)]
     return slot.rule if (word & LOW_HALF) < slot.cut else slot.other
 
 
 @small
 def constant_of(low, high, word):
-    """A constant from a range, chosen by 64 random bits; with few decimals, unless it is an end of the range."""
+    """Choose a constant from a range by 64 random bits; with few decimals, unless it is an end of the range."""
     step = np.int64(((word >> HALF) * np.uint64(POOL + 1)) >> HALF)
     if step == POOL:
         return high
@@ -100,7 +96,7 @@ def constant_of(low, high, word):
 
 @small
 def _shortened(value, apart):
-    """The nearest number with so few decimals that numbers further apart than this keep apart."""
+    """Round to the fewest decimals with which numbers further apart than this remain distinct."""
     decimals = math.ceil(-math.log10(apart))
     power = 10.0 ** abs(decimals)  # a float holds it exactly, but not its inverse
     scaled = value * power if decimals > 0 else value / power
@@ -112,13 +108,13 @@ def _shortened(value, apart):
 
 @small
 def hole_of(row, left):
-    """A hole to fill, as one word: its row of choices, and how many operators its subtree may still nest."""
+    """Pack a hole into one word: its row of choices, and the number of operators that its subtree may still nest."""
     return np.uint64(row) << HALF | np.uint64(left)
 
 
 @small
 def first_hole(of_symbol, symbol, depth):
-    """The hole from which a derivation of `symbol` within this depth starts."""
+    """Return the hole from which a derivation of `symbol` within this depth starts."""
     start = of_symbol[at(symbol)]
     return hole_of(start.first_row + lesser(depth, start.last_depth), depth)
 
@@ -186,82 +182,6 @@ def grow_within(tables, symbol, depth, rules, constants, row, start, end, state,
     return position if top < 0 else -1, state
 
 
-# ---- Populations as flat arrays, and back: what comes back is checked, since compiled code trusts it blindly.
-
-
-def flat(population: Population) -> dict[str, NDArray[Any]]:
-    """The rules of all rows one after the other, without what stands behind the end of a row."""
-    used = np.arange(population.rules.shape[1]) < population.lengths[:, None]
-    constants = population.constants[used] if population.constants.shape[1] else np.empty(0)
-    return {
-        "rules": population.rules[used],
-        "constants": constants,
-        "lengths": population.lengths.copy(),
-        "names": population.names.copy(),
-    }
-
-
-def unflat(
-    rules: NDArray[np.int32],
-    constants: NDArray[np.float64],
-    lengths: NDArray[np.int64],
-    names: NDArray[np.uint64],
-    *,
-    grammar: "Grammar",
-    max_depth: int,
-) -> Population:
-    """The population; ValueError if a row is no derivation of the grammar within the depth."""
-    width, random = grammar.width(deepest(grammar.tables, max_depth)), grammar.has_random_constants
-    if len(lengths) != len(names) or ((lengths < 1) | (lengths > width)).any() or lengths.sum() != len(rules):
-        raise ValueError("the lengths of formulas do not fit their rules")
-    if len(constants) != (len(rules) if random else 0):
-        raise ValueError("the random constants do not fit the rules")
-    found = Population.empty(len(lengths), width, random)
-    used = np.arange(width) < lengths[:, None]
-    found.rules[used], found.lengths[:], found.names[:] = rules, lengths, names
-    if random:
-        found.constants[used] = constants
-    if not _are_derivations(found, grammar.tables, deepest(grammar.tables, max_depth)):
-        raise ValueError("there are formulas that the grammar cannot say")
-    return found
-
-
-def _are_derivations(population: Population, tables: Tables, depth: int) -> bool:
-    """Whether each row is written by rules that fit, none nested too deeply; all rows are walked side by side."""
-    rules, lengths = population.rules, population.lengths
-    if ((rules < 0) | (rules >= len(tables.rule) - 1)).any() or not _are_in_range(population, tables):
-        return False
-    width = int(lengths.max(initial=0))
-    symbols, above = np.zeros((2, len(rules), width + 1), np.int32)  # of the holes that wait, those filled next on top
-    waiting = np.ones(len(rules), np.int64)
-    for place in range(width):
-        rows = np.flatnonzero(lengths > place)
-        waiting[rows] -= 1
-        rule, top = rules[rows, place], waiting[rows]
-        first, end, operators = tables.rule["first_hole"][rule], tables.rule["first_hole"][rule + 1], above[rows, top]
-        fits = (top >= 0) & (tables.rule["symbol"][rule] == symbols[rows, top])
-        fits &= operators + tables.rule["height"][rule] <= depth
-        fits &= top + (end - first) < lengths[rows] - place  # each hole takes a rule at least
-        if not fits.all():
-            return False
-        for further in range(int((end - first).max())):
-            own = np.flatnonzero(first + further < end)
-            hole, at = tables.hole[end[own] - 1 - further], top[own] + further
-            symbols[rows[own], at], above[rows[own], at] = hole["symbol"], operators[own] + hole["drop"]
-        waiting[rows] += end - first
-    return not waiting.any()
-
-
-def _are_in_range(population: Population, tables: Tables) -> bool:
-    """Whether random constants are what their rules can draw."""
-    if not population.constants.shape[1]:
-        return True
-    low, high = np.moveaxis(tables.range[population.rules], -1, 0)
-    inside = (low <= population.constants) & (population.constants <= high)
-    used = np.arange(population.rules.shape[1]) < population.lengths[:, None]
-    return bool((inside | np.isnan(low)).all(where=used))
-
-
 # ---- Compiled drawing of derivations, whole populations at a time.
 #
 # A population is a two-dimensional array of rule numbers, one derivation per row in prefix order, with an array of
@@ -302,12 +222,12 @@ class Simplest(NamedTuple):
     except for a constant.
     """
 
-    row: int  # of choices for the second rule, if it is the same after every first rule; else NO_ROW
+    row: int  # row of choices for the second rule, if it is the same after every first rule; else NO_ROW
     number: int
 
     @classmethod
     def of(cls, tables: Tables, depth: int) -> "Simplest":
-        """The simplest formulas within a depth."""
+        """Return the simplest formulas within a depth."""
         start = tables.of_symbol[0]
         first = tables.shoot[_choices(tables, start["first_row"] + min(depth, start["last_depth"]))]
         rows = first["second_row"] + np.minimum(depth - first["second_drop"], first["second_last"])
@@ -320,7 +240,7 @@ class Simplest(NamedTuple):
 
 
 def _choices(tables: Tables, row: int) -> NDArray[np.int32]:
-    """The rules in a row of choices."""
+    """Return the rules in a row of choices."""
     start, size = tables.row[row]
     rules: NDArray[np.int32] = tables.choice["rule"][start : start + size]
     return rules
@@ -328,7 +248,7 @@ def _choices(tables: Tables, row: int) -> NDArray[np.int32]:
 
 @inline
 def _start_lanes(tables, depth, seed, generation, known, lanes, individual, individuals):
-    """Put the next individuals on the lanes; returns how many lanes are in use, and the first individual without a
+    """Put the next individuals on the lanes; returns the number of lanes in use, and the first individual without a
     lane.
 
     If an individual is a known formula, the next one overwrites its lane. There is no branch on it: it would be
@@ -349,7 +269,9 @@ def _start_lanes(tables, depth, seed, generation, known, lanes, individual, indi
 
 @inline
 def _add_a_rule(tables, depth, lanes, waiting, begin, rules, constants):
-    """Add a rule, with its constant if it takes one, to each unfinished derivation; returns how many stay so."""
+    """Add a rule, with its constant if it takes one, to each unfinished derivation; returns the number still
+    unfinished.
+    """
     end, least, going, taking = rules.shape[1], tables.of_symbol[0].least_depth, 0, 0
     for k in range(waiting):
         which = lanes.going[at(k)]
@@ -449,7 +371,7 @@ def decode(tables, depth, genomes, wraps, rules, lengths):
 
 
 # ---- Weights of rules by depth: tables to draw from, in which a rule may be likely high up in a formula and rare
-# below.
+# further down.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -460,14 +382,13 @@ _MOST_SHARES = 1 << 18
 
 
 class Levels:
-    """A rule's level is what is left of the depth limit where it is used, up to the last level of its symbol.
+    """Tables whose weights depend on the level: what is left of the depth limit, up to the last level of a symbol.
 
     Symbols whose rules have no holes, such as lists of constants, have one level.
     """
 
-    def __init__(self, grammar: "Grammar", max_depth: int) -> None:
-        tables = grammar.tables
-        depth = deepest(tables, max_depth)
+    def __init__(self, tables: Tables, depth: int, width: int) -> None:
+        """Derivations have at most `width` rules."""
         rules = len(tables.rule) - 1
         levels = min(depth + 1, _MOST_LEVELS, max(1, _MOST_SHARES // rules))
         branching = np.zeros(len(tables.of_symbol), bool)
@@ -479,7 +400,6 @@ class Levels:
         self._level = np.concatenate([np.arange(end + 1) for end in last[:-1]])
         self._symbol = tables.rule["symbol"][:-1]
         self._room = Weighing.empty(int(self.tables.row["size"].max()))
-        width = grammar.width(depth)
         self._stack = np.empty(most_holes(tables, width) + len(holes_room(tables, width)), np.int64)
 
     def weigh(self, shares: NDArray[np.float64]) -> None:
@@ -487,13 +407,13 @@ class Levels:
         _weigh_rows(self.tables.row, self._level, self.tables.choice, shares, self._room)
 
     def counts(self, population: Population, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How often some derivations use each rule, at each level."""
+        """Count the uses of each rule in some derivations, by level."""
         found = np.zeros((self.number, len(self._symbol)))
         _count(self.tables, self.depth, population.rules, population.lengths, rows, self._stack, found)
         return found
 
     def totals(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For each rule, the sum over the rules of its symbol, level by level."""
+        """Return, for each rule, the sum over the rules of its symbol, level by level."""
         return np.stack([np.bincount(self._symbol, row)[self._symbol] for row in counts])
 
 
@@ -509,7 +429,7 @@ def _weigh_rows(row, level, choice, shares, room):
 
 @kernel
 def _count(tables, depth, rules, lengths, rows, stack, found):
-    """Add up the rules of some rows by level; `stack` is for what is left of the depth limit at the open holes."""
+    """Count the rules of some rows by level; `stack` holds what is left of the depth limit at the open holes."""
     tables = borrowed(tables)
     for i in rows:
         stack[0], waiting = depth, 1

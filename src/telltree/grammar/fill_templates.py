@@ -1,4 +1,4 @@
-"""From templates to formulas: compiled ways to fill their slots, and to extend a formula by one atom."""
+"""From templates to formulas: compiled filling of their slots, and extension of a formula by one atom."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, kernel, small
-from telltree.grammar.derivation import Derivation, Population
-from telltree.grammar.grammar import Grammar
+from telltree.grammar.derivation import Population
+from telltree.grammar.grammar import Derivation, Grammar
 from telltree.grammar.random_streams import FREE, finished_name, longer_name
 from telltree.grammar.tables import code_of
-from telltree.grammar.templates import Conditions, Shapes, Template
+from telltree.grammar.templates import Conditions, Template, TemplateSet
 from telltree.logic import Hole
 from telltree.logic.meaning import MicroOp
 
-# ---- From shapes to formulas: all ways to fill the slots of a shape, compiled, as many at a time as are wanted.
+# ---- Filling the slots of templates in all ways, compiled, as many at a time as are wanted
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -26,15 +26,15 @@ _MOST_LOOKED = 1 << 22
 _ALL, _NONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
 
 
-class Texts(NamedTuple):
-    """All that slots may be filled with, one row each."""
+class Fillings(NamedTuple):
+    """All possible fillings of slots, one a row."""
 
     rules: NDArray[np.int32]
     lengths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, choices: Sequence[tuple[int, ...]]) -> "Texts":
-        """These choices."""
+    def of(cls, choices: Sequence[tuple[int, ...]]) -> "Fillings":
+        """Return these fillings."""
         width = max(map(len, choices), default=1)
         rules = np.zeros((len(choices), max(1, width)), np.int32)
         for row, choice in enumerate(choices):
@@ -42,65 +42,67 @@ class Texts(NamedTuple):
         return cls(rules, np.array([len(choice) for choice in choices], np.int64))
 
     def rows(self, which: NDArray[np.int64]) -> Population:
-        """Some of them as a population of their own, without names."""
+        """Return some of them as a population, without names."""
         rules = self.rules[which]
         return Population(rules, np.empty((len(which), 0)), self.lengths[which], np.zeros(len(which), np.uint64))
 
 
 class Sweep(NamedTuple):
-    """A shape, and what to fill each slot with: entries `first` … `first + number − 1` of `chosen`."""
+    """A template, and the fillings of each slot: entries `first` … `first + number − 1` of `chosen`."""
 
     items: NDArray[np.int32]
     first: NDArray[np.int64]
     number: NDArray[np.int64]
     follows: NDArray[np.int64]  # slots that may be exchanged are filled in one order only
-    chosen: NDArray[np.int64]  # rows of the texts
-    known: NDArray[np.uint64]  # a filling whose entries have a bit in common was tried with another shape
-    hopeless: NDArray[np.bool_]  # entries with which no filling can be good enough; whoever sweeps may set more
+    chosen: NDArray[np.int64]  # rows of the fillings
+    known: NDArray[np.uint64]  # bits of entries: a filling whose entries share one was tried with another template
+    hopeless: NDArray[np.bool_]  # entries with which no filling can be good enough; a search may set more
 
     @classmethod
-    def of(cls, shape: Template, chosen: Sequence[NDArray[np.int64]], known: Sequence[NDArray[np.uint64]]) -> "Sweep":
-        """A shape, with the rows for each slot, and their marks."""
+    def of(
+        cls, template: Template, chosen: Sequence[NDArray[np.int64]], known: Sequence[NDArray[np.uint64]]
+    ) -> "Sweep":
+        """Return the sweep of a template, given the rows for each slot and their bits."""
         number = np.array([len(rows) for rows in chosen], np.int64)
         rows = np.concatenate([*chosen, np.empty(0, np.int64)])
-        marks = np.concatenate([*known, np.empty(0, np.uint64)])
-        follows = np.array(shape.follows, np.int64)
+        signatures = np.concatenate([*known, np.empty(0, np.uint64)])
+        follows = np.array(template.follows, np.int64)
         return cls(
-            np.array(shape.items, np.int32),
+            np.array(template.items, np.int32),
             np.cumsum(number) - number,
             number,
             follows,
             rows,
-            marks,
+            signatures,
             np.zeros(len(rows), np.bool_),
         )
 
     @classmethod
     def alone(cls, items: NDArray[np.int32], chosen: NDArray[np.int64]) -> "Sweep":
-        """A derivation with one slot, and what to fill it with."""
+        """Return the sweep of a derivation with one slot."""
         first, number = np.zeros(1, np.int64), np.array([len(chosen)], np.int64)
         none = np.zeros(len(chosen), np.uint64), np.zeros(len(chosen), np.bool_)
         return cls(items, first, number, np.full(1, -1), chosen, *none)
 
     @property
     def is_empty(self) -> bool:
-        """Whether some slot has nothing to be filled with."""
+        """True if some slot has no filling."""
         return not self.number.all()
 
     @property
-    def fillings(self) -> int:
-        """How many fillings there are; those that are known are counted, too."""
+    def size(self) -> int:
+        """The number of fillings, known ones included."""
         found, first = 1, dict[int, int]()
         for slot, before in enumerate(self.follows.tolist()):
             first[slot] = first.get(before, slot)
         for slot, times in Counter(first.values()).items():
-            for k in range(times):  # of k slots with n choices in one order: n (n + 1) … (n + k − 1) / k!
+            for k in range(times):  # k slots with n choices in one order: n (n + 1) … (n + k − 1) / k!
                 found = found * (int(self.number[slot]) + k) // (k + 1)
         return found
 
 
 @small
-def _fill(sweep, texts, cursor, rules):
+def _fill(sweep, fillings, cursor, rules):
     """Write one filling; returns its length and its name."""
     length, name = 0, FREE
     for k in range(len(sweep.items)):
@@ -110,21 +112,21 @@ def _fill(sweep, texts, cursor, rules):
             length += 1
             continue
         slot = at(-1 - item)
-        text = at(sweep.chosen[at(sweep.first[slot] + cursor[slot])])
-        for j in range(texts.lengths[text]):
-            rules[at(length)], name = texts.rules[text, at(j)], longer_name(name, texts.rules[text, at(j)])
+        row = at(sweep.chosen[at(sweep.first[slot] + cursor[slot])])
+        for j in range(fillings.lengths[row]):
+            rules[at(length)], name = fillings.rules[row, at(j)], longer_name(name, fillings.rules[row, at(j)])
             length += 1
     return length, finished_name(name)
 
 
 @kernel
-def fill_slots(sweep, texts, cursor, rules, lengths, names, row, end):
+def fill_slots(sweep, fillings, cursor, rules, lengths, names, row, end):
     """Write the fillings from the cursor on into rows `row` … `end` − 1; the cursor moves on.
 
     Returns the row after the last one written, whether all fillings were written, and whether there is time to go on:
-    millions that were known or hopeless take as long as anybody will wait.
+    it takes long to skip millions that are known or hopeless.
     """
-    sweep, texts = borrowed(sweep), borrowed(texts)
+    sweep, fillings = borrowed(sweep), borrowed(fillings)
     slots, looked = len(cursor), 0
     while row < end and looked < _MOST_LOOKED:
         looked += 1
@@ -132,11 +134,11 @@ def fill_slots(sweep, texts, cursor, rules, lengths, names, row, end):
         while slot < slots and not sweep.hopeless[at(sweep.first[at(slot)] + cursor[at(slot)])]:
             shared &= sweep.known[at(sweep.first[at(slot)] + cursor[at(slot)])]
             slot += 1
-        if slot < slots:  # go on with what else may fill this slot
+        if slot < slots:  # go on with the next entry of this slot
             for k in range(slot + 1, slots):
                 cursor[at(k)] = sweep.number[at(k)] - 1
         elif shared == _NONE:
-            lengths[at(row)], names[at(row)] = _fill(sweep, texts, cursor, rules[at(row)])
+            lengths[at(row)], names[at(row)] = _fill(sweep, fillings, cursor, rules[at(row)])
             row += 1
         slot = slots - 1
         while slot >= 0:
@@ -152,49 +154,50 @@ def fill_slots(sweep, texts, cursor, rules, lengths, names, row, end):
     return row, False, looked < _MOST_LOOKED
 
 
-# ---- What to fill the slots of shapes with, given which conditions hold at the same steps of the records at hand.
+# ---- The fillings of all templates, given which conditions hold at the same steps of the records
 
 Signatures = Callable[[Population], "list[tuple[bytes, bytes]] | None"]
-"""For each condition what it and its negation are known by, zeros for what holds at no step; None if not known."""
+"""Returns for each condition the signatures of itself and its negation, zeros if it holds at no step; None if unknown.
+"""
 Ints = NDArray[np.int64]
-_MOST_KNOWN = 64  # bits in a mark
+_MOST_KNOWN = 64  # bits of a known entry
 
 
 class Swept(NamedTuple):
-    """All that slots may be filled with, and for each shape how to fill it."""
+    """All fillings of slots, and the sweep of each template."""
 
-    texts: Texts
+    fillings: Fillings
     sweeps: list[Sweep]
     telling: dict[Hashable, Ints]
-    """Of each group, one of the texts that hold at the same steps; none that holds at all steps or at none."""
+    """For each group, one filling of those that hold at the same steps; none that holds at all steps or at none."""
 
 
-def swept(shapes: Shapes, marks: Signatures | None) -> Swept:
-    """What to fill the slots of all shapes with."""
-    groups, first = shapes.groups, dict[Hashable, int]()
+def swept(templates: TemplateSet, signatures: Signatures | None) -> Swept:
+    """Return the fillings of the slots of all templates."""
+    groups, first = templates.groups, dict[Hashable, int]()
     choices = [choice for group in groups.values() for choice in group.choices]
     for key in groups:
         first[key] = sum(len(groups[before].choices) for before in first)
-    texts = Texts.of(choices)
+    fillings = Fillings.of(choices)
     literals = np.full(len(choices), -1, np.int64)
     for key, group in groups.items():
         if group.is_condition:
             own = first[key] + np.arange(len(group.choices))
             literals[own] = own
-    settled = _tell_apart(literals, texts, marks)
+    settled = _tell_apart(literals, fillings, signatures)
     rows = {key: first[key] + np.arange(len(group.choices)) for key, group in groups.items()}
-    sweeps = _Sweeps(literals, rows, shapes.every_size)
+    sweeps = _Sweeps(literals, rows, templates.every_size)
     telling = {key: own[~np.isin(literals[own] >> 1, settled)] for key, own in sweeps.distinct.items()}
-    return Swept(texts, sweeps.all(shapes.all), telling)
+    return Swept(fillings, sweeps.all(templates.all), telling)
 
 
-def _tell_apart(literals: Ints, texts: Texts, marks: Signatures | None) -> list[int]:
-    """Number the conditions: those that hold at the same steps have the same number, a negation the next one to it.
+def _tell_apart(literals: Ints, fillings: Fillings, signatures: Signatures | None) -> list[int]:
+    """Number the conditions: those that hold at the same steps have the same number, and a negation the next one.
 
     Returns half the numbers of those that hold at all steps or at none, as far as that is known.
     """
     conditions = np.flatnonzero(literals >= 0)
-    found = marks(texts.rows(conditions)) if marks is not None and len(conditions) else None
+    found = signatures(fillings.rows(conditions)) if signatures is not None and len(conditions) else None
     if found is None:
         literals[conditions] = 2 * np.arange(len(conditions))
         return []
@@ -202,11 +205,11 @@ def _tell_apart(literals: Ints, texts: Texts, marks: Signatures | None) -> list[
     for row, (true, false) in zip(conditions.tolist(), found, strict=True):
         number = numbers.setdefault(min(true, false), len(numbers))
         literals[row] = 2 * number + (true > false)
-    return [number for mark, number in numbers.items() if not any(mark)]
+    return [number for signature, number in numbers.items() if not any(signature)]
 
 
 class _Sweeps:
-    """Makes sweeps of shapes, and keeps in mind what the simple ones of them have tried."""
+    """Makes the sweeps of templates, and remembers what the simple ones of them have tried."""
 
     def __init__(self, literals: Ints, rows: dict[Hashable, Ints], every_size: bool) -> None:
         self._literals, self._rows, self._every_size = literals, rows, every_size
@@ -214,8 +217,7 @@ class _Sweeps:
         self._tried: dict[Hashable, list[list[Ints]]] = defaultdict(list)
 
     def _one_each(self, rows: Ints) -> Ints:
-        """One of the conditions that hold at the same steps: that in the middle, whose constant is likely to be far
-        from where it would tell records apart."""
+        """Return the middle one of the conditions that hold at the same steps: its constant is likely to be robust."""
         if len(rows) and self._literals[rows[0]] < 0:
             return rows
         alike = defaultdict(list)
@@ -223,23 +225,25 @@ class _Sweeps:
             alike[literal].append(row)
         return np.array(sorted(own[len(own) // 2] for own in alike.values()), np.int64)
 
-    def all(self, shapes: Sequence[Template]) -> list[Sweep]:
-        """The sweeps, in the order of the shapes."""
-        return [self._of(shape) for shape in shapes]
+    def all(self, templates: Sequence[Template]) -> list[Sweep]:
+        """Return the sweeps, in the order of the templates."""
+        return [self._of(template) for template in templates]
 
-    def _of(self, shape: Template) -> Sweep:
-        rows = self._rows if len(shape.slots) == 1 else self.distinct  # a few more that tie, where that costs little
-        chosen = [rows[key] for key in shape.slots]
+    def _of(self, template: Template) -> Sweep:
+        rows = self._rows if len(template.slots) == 1 else self.distinct  # a few more that tie, where that costs little
+        chosen = [rows[key] for key in template.slots]
         known = [np.zeros(len(own), np.uint64) for own in chosen]
-        if shape.simple is not None and all(self._literals[own].min(initial=0) >= 0 for own in chosen):
-            self._mark_known(shape, chosen, known)
-        return Sweep.of(shape, chosen, known)
+        if template.simple is not None and all(self._literals[own].min(initial=0) >= 0 for own in chosen):
+            self._mark_known(template, chosen, known)
+        return Sweep.of(template, chosen, known)
 
-    def _mark_known(self, shape: Template, chosen: Sequence[Ints], known: Sequence[NDArray[np.uint64]]) -> None:
-        """Mark which fillings an earlier shape has tried, no longer, that differs only in which atoms it negates."""
-        assert shape.simple is not None
-        name, kind, slots, negated = shape.simple
-        tried = self._tried[name, kind, shape.size if self._every_size else 0]
+    def _mark_known(self, template: Template, chosen: Sequence[Ints], known: Sequence[NDArray[np.uint64]]) -> None:
+        """Mark fillings that an earlier template has tried, of no more terminals, which differs only in negations of
+        atoms.
+        """
+        assert template.simple is not None
+        name, kind, slots, negated = template.simple
+        tried = self._tried[name, kind, template.size if self._every_size else 0]
         own = [self._literals[chosen[slot]] ^ turned for slot, turned in zip(slots, negated, strict=True)]
         bit = 0
         for earlier in tried:
@@ -252,7 +256,7 @@ class _Sweeps:
         tried.append(own)
 
 
-# ---- Formulas with one more atom: every place of a formula where a condition may be joined with another.
+# ---- Formulas with one more atom: every place of a formula where a condition may be joined with another
 
 
 class _Joining(NamedTuple):
@@ -262,17 +266,17 @@ class _Joining(NamedTuple):
     other: str
     """The symbol of the new condition."""
     new_first: bool
-    """Whether the new condition comes first."""
+    """True if the new condition comes first."""
 
 
 class Extending:
     """All ways to join a part of a formula with one more atom."""
 
     def __init__(
-        self, grammar: Grammar, max_depth: int, texts: Texts, groups: dict[Hashable, NDArray[np.int64]]
+        self, grammar: Grammar, max_depth: int, fillings: Fillings, groups: dict[Hashable, NDArray[np.int64]]
     ) -> None:
-        """`texts`, `groups`: what conditions there are, as for shapes."""
-        self._grammar, self._max_depth, self._texts = grammar, max_depth, texts
+        """`fillings` are those that `swept` returned, `groups` the rows of each group of conditions."""
+        self._grammar, self._max_depth, self._fillings = grammar, max_depth, fillings
         self._joining: dict[str, list[_Joining]] = {}
         self._atoms: dict[str, list[tuple[int, NDArray[np.int64]]]] = {}
         for key, own in groups.items():
@@ -293,29 +297,31 @@ class Extending:
                 self._joining.setdefault(symbol, []).append(_Joining(number, other, new_first))
 
     def best_first(self, formulas: Population, most: int, at_least: int) -> Population:
-        """So many formulas at most that these become with one more atom, those of the first formulas first.
+        """Return at most this many formulas with one more atom, extensions of the first formulas first.
 
-        If there is no room for all of `at_least` so many formulas, only every second or third … atom joins each.
+        If there is no room for all extensions of `at_least` formulas, only every second or third … atom joins each.
         """
         room = Population.empty(most, formulas.rules.shape[1], False)
         row, thinned = 0, 0
         for i, length in enumerate(formulas.lengths.tolist()):
             sweeps = [
-                (items, texts)
-                for items, texts in self._of(formulas.rules[i, :length].tolist())
-                if len(items) + self._texts.rules.shape[1] <= room.rules.shape[1]
+                (items, rows)
+                for items, rows in self._of(formulas.rules[i, :length].tolist())
+                if len(items) + self._fillings.rules.shape[1] <= room.rules.shape[1]
             ]
-            thinned = thinned or max(1, -(-at_least * sum(len(texts) for _, texts in sweeps) // most))
-            for number, (items, texts) in enumerate(sweeps):
-                sweep, cursor = Sweep.alone(items, texts[(i + number) % thinned :: thinned]), np.zeros(1, np.int64)
+            thinned = thinned or max(1, -(-at_least * sum(len(rows) for _, rows in sweeps) // most))
+            for number, (items, rows) in enumerate(sweeps):
+                sweep, cursor = Sweep.alone(items, rows[(i + number) % thinned :: thinned]), np.zeros(1, np.int64)
                 if not sweep.is_empty:
-                    row, _, _ = fill_slots(sweep, self._texts, cursor, room.rules, room.lengths, room.names, row, most)
+                    row, _, _ = fill_slots(
+                        sweep, self._fillings, cursor, room.rules, room.lengths, room.names, row, most
+                    )
                 if row == most:
                     return room
         return room
 
     def _of(self, rules: list[int]) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
-        """All formulas that a derivation becomes with one more atom: with a slot for it, and what may fill that."""
+        """Yield all extensions of a derivation by one atom: items with a slot for it, and the fillings of the slot."""
         whole = Derivation(self._grammar, rules)
         for node, rule in enumerate(rules):
             for joining in self._joining.get(self._grammar.rules[rule].symbol, ()):
@@ -323,11 +329,11 @@ class Extending:
                 before, inside, after = rules[:node], rules[part], rules[part.stop :]
                 new = [-1, *inside] if joining.new_first else [*inside, -1]
                 items = np.array([*before, joining.rule, *new, *after], np.int32)
-                for texts in self._fitting(items, joining.other):
-                    yield items, texts
+                for rows in self._fitting(items, joining.other):
+                    yield items, rows
 
     def _fitting(self, items: NDArray[np.int32], symbol: str) -> Iterator[NDArray[np.int64]]:
-        """The atoms of a symbol that do not nest too deeply in the place that is left for them."""
+        """Yield the atoms of a symbol that do not nest too deeply in the slot."""
         tables = self._grammar.tables
         above, deepest, room = [0], 0, 0
         for item in items.tolist():
@@ -339,4 +345,4 @@ class Extending:
             holes = tables.hole[tables.rule["first_hole"][item] : tables.rule["first_hole"][item + 1]]
             above += [here + drop for drop in holes["drop"].tolist()[::-1]]
         if deepest <= self._max_depth:
-            yield from (texts for height, texts in self._atoms[symbol] if height <= room)
+            yield from (rows for height, rows in self._atoms[symbol] if height <= room)

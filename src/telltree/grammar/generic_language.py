@@ -29,7 +29,7 @@ from telltree.panel import Column, ColumnType, Panel, unusable
 
 OPERATORS = ("F", "G", "implies", "not", "or", "and", "=", "<", "<=", ">", ">=")
 PAPER = "paper"
-"""By which an estimator knows this grammar, with alternatives of equal weight."""
+"""The name of this grammar, with alternatives of equal weight, for estimators."""
 _TEMPORAL = (EVENTUALLY, GLOBALLY)
 _CONNECTIVES = (IMPLIES, NOT, OR, AND)
 _VB = Name("VB", quoted=False)
@@ -38,7 +38,7 @@ _VB = Name("VB", quoted=False)
 def stock_definitions(
     panel: Panel, operators: Sequence[str], points: int, atoms_weight: float, columns: Sequence[str] | None
 ) -> tuple[list[Definition], dict[str, str]]:
-    """The grammar, and the columns it leaves out with the reasons."""
+    """Return the grammar, and the columns it leaves out with the reasons."""
     known = _known(operators)
     if not isinstance(atoms_weight, Real) or not LEAST_WEIGHT <= atoms_weight <= MOST_WEIGHT:
         raise SettingsError(

@@ -1,4 +1,4 @@
-"""Grammars: what may be said about the records of a panel."""
+"""Grammars and the derivations they allow."""
 
 import gc
 import math
@@ -10,26 +10,28 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from telltree.checks import require_whole
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_levels, check_parameters, check_used, infer, mentions, rename_order
 from telltree.grammar.default_language import fitting_definitions
+from telltree.grammar.derivation import Population, expression_at
+from telltree.grammar.formulas import parse_formula
 from telltree.grammar.generic_language import OPERATORS, stock_definitions
-from telltree.grammar.normal_form import Matcher, Rule, Templates, normal_form, written
-from telltree.grammar.parser import check_size, parse_expression, parse_grammar, room_for
+from telltree.grammar.limits import check_size, most_tokens
+from telltree.grammar.normal_form import Matcher, Rule, normal_form, written
+from telltree.grammar.parser import parse_grammar
 from telltree.grammar.printing import grammar_text
-from telltree.grammar.resolve import Resolver, resolve
+from telltree.grammar.resolve import resolve
 from telltree.grammar.sizes import Sizes
-from telltree.grammar.syntax_tree import Definition, Draft, Option, Pick, Source, TextPlace, lift
-from telltree.logic import Attribute, Expression, Type, UserFunction
+from telltree.grammar.syntax_tree import Definition, lift
+from telltree.logic import Attribute, Expression, UserFunction
 from telltree.logic.expression import Head, RandomNumber
 from telltree.panel import Panel, Schema, check_labels
-from telltree.panel.dates import StepLength
 from telltree.text import counted
 
 if TYPE_CHECKING:
-    from telltree.grammar.derivation import Derivation
     from telltree.grammar.tables import Tables
 
 
@@ -50,7 +52,7 @@ def collecting_later() -> Iterator[None]:
             gc.enable()
 
 
-# ---- Grammars: what may be said about the records of a panel.
+# ---- Grammars
 
 _MOST_CODON = 2**31 - 1  # the largest value of a codon
 
@@ -74,34 +76,34 @@ class Grammar:
     """Columns that selectors passed over, and why."""
     _text: str
     unsaid: str = ""
-    """What `for_panel` leaves out besides columns, and why; model files do not keep it."""
+    """A remark on what `for_panel` leaves out besides columns, and why; model files do not keep it."""
 
     @classmethod
     @collecting_later()
     def parse(cls, text: str, data: Panel | Schema, *, functions: Sequence[UserFunction] = ()) -> "Grammar":
-        """Read a grammar; raises a GrammarError with line and column if anything is wrong with it.
+        """Parse a grammar; raises a GrammarError with line and column if anything is wrong with it.
 
         The start is the symbol called Start, or else that of the first rule. A panel is needed only for constants that
         depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
         """
         schema = _schema(data)
-        return cls._of(parse_grammar(text, len(schema), room_for(schema)), data, functions)
+        return cls._of(parse_grammar(text, len(schema), most_tokens(schema)), data, functions)
 
     @classmethod
     @collecting_later()
     def parse_any(cls, text: str, data: Panel | Schema, functions: Sequence[UserFunction] = ()) -> "Grammar":
-        """The same, however long it takes: what telltree wrote itself may be long."""
+        """Parse a grammar that telltree wrote itself, which may be of any length."""
         return cls._of(parse_grammar(text, len(_schema(data))), data, functions)
 
     @classmethod
     def unread(cls, read: Callable[[], "Grammar"]) -> "Grammar":
-        """A grammar that is read when it is first asked about: of thousands of columns that takes seconds."""
+        """Return a grammar that is read at its first use: with thousands of columns that takes seconds."""
         grammar = object.__new__(cls)
         grammar.__dict__["_read"] = read
         return grammar
 
     def __getattr__(self, name: str) -> Any:
-        # Called only for what is not there, as nothing is of a grammar that was not read yet.
+        # Called only for attributes that are not there, which is all of them before the grammar is read.
         if name not in _FIELDS or "_read" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         read = self.__dict__["_read"]()
@@ -198,14 +200,12 @@ class Grammar:
 
     @cached_property
     def has_random_constants(self) -> bool:
-        """Whether some rule draws its constant at random."""
+        """True if some rule draws its constant at random."""
         return any(isinstance(rule.template.head, RandomNumber) for rule in self.rules)
 
     @cached_property
     def counting_nodes(self) -> "Grammar":
-        """The same language, in which the size of a formula is the number of nodes of its derivation tree: the paper's
-        N_e.
-        """
+        """The same language, with nodes of the derivation tree as the size of a formula: the paper's N_e."""
         if self.rules[0].nodes:
             return self
         definitions = parse_grammar(self._text, len(self.schema))
@@ -219,12 +219,10 @@ class Grammar:
         return Tables.of(self.rules, self.symbols)
 
     def derive(self, formula: str | Expression) -> "Derivation":
-        """A derivation of this formula by the first rules that fit; GrammarError if there is none.
+        """Return a derivation of this formula by the first rules that fit; GrammarError if there is none.
 
         A random constant matches any number in its range.
         """
-        from telltree.grammar.derivation import Derivation
-
         if isinstance(formula, str):
             formula = parse_formula(formula, self.schema, functions=self.functions)
         written_by = self._matcher.match(self.start, formula)
@@ -233,9 +231,16 @@ class Grammar:
         numbers, constants = zip(*written_by, strict=True)
         return Derivation(self, numbers, constants)
 
+    def derivation(self, population: Population, row: int) -> "Derivation":
+        """Return a row of a population that was drawn from this grammar."""
+        length = int(population.lengths[row])
+        constants = population.constants[row, :length] if population.constants.shape[1] else None
+        return Derivation(self, population.rules[row, :length], constants)
+
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
-        """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
-        from telltree.grammar.derivation import Population
+        """Return a random derivation that nests at most `max_depth` operators; it depends on the seed (below 2**64)
+        alone.
+        """
         from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw
 
         require_whole("seed", seed, 0, 2**64 - 1)
@@ -245,15 +250,14 @@ class Grammar:
         draw(
             self.tables.growing, depth, np.uint64(seed), 0, NO_ROW, Lanes.empty(self.tables, width), *room.for_kernels()
         )
-        return room.derivation(0, self)
+        return self.derivation(room, 0)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":
-        """The derivation that grammatical evolution reads from codons; None if it does not end, or is too deep.
+        """Return the derivation that grammatical evolution reads from codons; None if it does not end, or is too deep.
 
         A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
         codon mod choices. After the last codon, reading starts again at the first, up to `wraps` times.
         """
-        from telltree.grammar.derivation import Population
         from telltree.grammar.draw import decode, deepest
 
         self.check_depth(max_depth)
@@ -269,10 +273,10 @@ class Grammar:
         decode(
             self.tables, deepest(self.tables, max_depth), np.array([codons], np.int32), wraps, room.rules, room.lengths
         )
-        return room.derivation(0, self) if room.lengths[0] else None
+        return self.derivation(room, 0) if room.lengths[0] else None
 
     def width(self, max_depth: int) -> int:
-        """How many rules the longest derivation of this depth can have. Cached, because `row_width` is slow."""
+        """Return the number of rules in the longest derivation of this depth. Cached, because `row_width` is slow."""
         from telltree.grammar.draw import row_width
 
         if max_depth not in self._widths:
@@ -285,11 +289,11 @@ class Grammar:
 
     @property
     def least_depth(self) -> int:
-        """How many operators the shallowest formula nests."""
+        """The number of operators that the shallowest formula nests."""
         return int(self.tables.of_symbol["least_depth"][0])
 
     def check_depth(self, max_depth: int) -> None:
-        """Refuse a depth limit that no formula of this grammar meets."""
+        """Raise SettingsError for a depth limit that no formula of this grammar meets."""
         require_whole("max_depth", max_depth)
         if max_depth < self.least_depth:
             raise SettingsError(
@@ -298,13 +302,13 @@ class Grammar:
             )
 
     def count(self, max_size: int) -> int:
-        """The exact number of derivations that write at most `max_size` terminals."""
+        """Return the exact number of derivations that write at most `max_size` terminals."""
         self._refuse_random("counted")
         return sum(self._sizes.counts(self.start, max_size))
 
     def bits(self, max_size: int) -> list[float]:
-        """For each size from 0 on, log2 of the number of derivations of at most that size: the bits that name one of
-        them.
+        """Return, for each size from 0 on, log2 of the number of derivations of at most that size: the bits that name
+        one.
 
         A random constant counts as a single choice: its value is not counted.
         """
@@ -312,9 +316,7 @@ class Grammar:
         return [math.log2(count) if count else 0.0 for count in counts]
 
     def enumerate(self, max_size: int) -> Iterator["Derivation"]:
-        """All derivations that write at most `max_size` terminals, one at a time: by size, then in rule order."""
-        from telltree.grammar.derivation import Derivation
-
+        """Yield all derivations that write at most `max_size` terminals, by size, then in rule order."""
         self._refuse_random("enumerated")
         return (Derivation(self, numbers) for numbers in self._sizes.enumerate(self.start, max_size))
 
@@ -356,7 +358,7 @@ class Grammar:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is computed on demand: hashes of text differ from process to process.
+        # Without cached properties: hashes of text differ from process to process.
         return {name: getattr(self, name) for name in _FIELDS}
 
     def __str__(self) -> str:
@@ -371,7 +373,7 @@ _FIELDS = tuple(field.name for field in fields(Grammar))
 
 
 def _heads(rules: Iterable[Rule]) -> list[Head]:
-    """All that the rules mention; what templates share is looked at once."""
+    """Return the heads in all rules; parts that templates share are visited once."""
     found: dict[int, Head] = {}
     waiting = [rule.template for rule in rules]
     for e in waiting:  # grows during the loop
@@ -385,45 +387,68 @@ def _schema(data: Panel | Schema) -> Schema:
     return data if isinstance(data, Schema) else data.schema
 
 
-# ---- Formulas from text, without a grammar.
+# ---- Derivations
 
 
-def parse_formula(
-    text: str, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
-) -> Expression:
-    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema.
+@dataclass(frozen=True, init=False, eq=False)
+class Derivation:
+    """Rule numbers in prefix order, and the random constant that each rule drew (NaN for rules that draw none)."""
 
-    `step` is the length of a step and its unit, for windows that are written as times.
-    """
-    return expression_of(parse_expression(text), schema, functions=functions, step=step)
+    grammar: Grammar
+    rules: NDArray[np.int32]
+    constants: NDArray[np.float64]
 
+    def __init__(self, grammar: Grammar, rules: ArrayLike, constants: ArrayLike | None = None) -> None:
+        object.__setattr__(self, "grammar", grammar)
+        object.__setattr__(self, "rules", np.array(rules, np.int32))
+        drawn = np.full(len(self.rules), np.nan) if constants is None else np.array(constants, np.float64)
+        object.__setattr__(self, "constants", drawn)
 
-def expression_of(
-    source: Source, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
-) -> Expression:
-    """The same, of a text that was parsed."""
-    draft = Resolver(schema, functions, frozenset(), step).draft(source)
-    for place in _choices(draft):
-        raise GrammarError("a formula says one thing: choices, sets and random constants are for grammars", *place)
-    whole = {"the text": (Option(draft),)}
-    found = Templates({}, {}).of(draft)
-    if not _is_boolean(found):
-        infer(whole, "the text", mentions(whole))  # which says where it does not fit, and why
-    check_levels(whole, schema)
-    check_parameters(whole)
-    return found
+    def __len__(self) -> int:
+        """Its size: the terminals it writes, or the nodes of its tree if its grammar counts these."""
+        return int(self.grammar.tables.rule["size"][self.rules].sum())
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Derivation):
+            return NotImplemented
+        same_rules = np.array_equal(self.rules, other.rules) and self.grammar == other.grammar
+        return same_rules and np.array_equal(self.constants, other.constants, equal_nan=True)
 
-def _is_boolean(expression: Expression) -> bool:
-    try:
-        return expression.type is Type.BOOLEAN
-    except ValueError:
-        return False
+    def __hash__(self) -> int:
+        return hash(self.rules.tobytes())
 
+    def __str__(self) -> str:
+        return str(self.expression)
 
-def _choices(draft: Draft) -> Iterator[TextPlace]:
-    if isinstance(draft, Pick) or isinstance(draft.head, RandomNumber):
-        yield draft.place
-        return
-    for arg in draft.args:
-        yield from _choices(arg)
+    def __repr__(self) -> str:
+        return f"<Derivation of {self.expression}>"
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes of its derivation tree: every symbol that was rewritten, and every terminal.
+
+        Symbols are those that the author of the grammar named. If renaming rules lead to the same rule in several ways,
+        the shortest of these counts.
+        """
+        counting = self.grammar.counting_nodes
+        return len(self if counting is self.grammar else counting.derive(self.expression))
+
+    @property
+    def depth(self) -> int:
+        """The depth of nested operators."""
+        return self.expression.depth
+
+    @cached_property
+    def expression(self) -> Expression:
+        """The expression that it writes."""
+        return expression_at(self.grammar.rules, self.rules, self.constants, 0)[0]
+
+    def span(self, node: int) -> slice:
+        """Return the range of the subtree at this node in `rules`."""
+        open_holes, end = 1, node
+        first_hole = self.grammar.tables.rule["first_hole"]
+        while open_holes:
+            rule = self.rules[end]
+            open_holes += int(first_hole[rule + 1] - first_hole[rule]) - 1
+            end += 1
+        return slice(node, end)

@@ -1,4 +1,4 @@
-"""The normal form of a grammar: rules that each write a terminal, and the rules that write a given expression."""
+"""The normal form of a grammar: rules that each write a terminal; and the search for the rules of an expression."""
 
 import itertools
 from collections import defaultdict
@@ -29,7 +29,7 @@ class Rule:
     weight: float
     """The probability of this rule at its symbol; the weights of a symbol add up to one."""
     nodes: int = 0
-    """The nodes that it adds to a derivation tree, those of the rules folded into it included; 0 if not counted."""
+    """The nodes that it adds to a derivation tree, with those of rules folded into it; 0 if nodes are not counted."""
 
     @cached_property
     def holes(self) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ class Rule:
 
     @property
     def size(self) -> int:
-        """What it adds to the size of a formula: nodes of the derivation tree if they are counted, else terminals."""
+        """The size that it adds to a formula: nodes of the derivation tree if they are counted, else terminals."""
         return self.nodes or self.terminals
 
 
@@ -51,7 +51,7 @@ class Rule:
 
 MOST_RULES = 250_000
 """While folding, where symbols that rename each other could multiply; more where more was written."""
-MOST_SENTENCES = 50  # one inside the other
+MOST_SENTENCES = 50  # nested in each other
 MERGE_ROUNDS = 50
 _UNSAID = (None,)
 
@@ -60,20 +60,22 @@ class Spelt(NamedTuple):
     """All of a body except its English, in a form that is fast to compare."""
 
     shape: int
-    """The same for bodies that differ only in the names of their holes."""
+    """A number that is the same for bodies that differ only in the names of their holes."""
     holes: tuple[str, ...]
     """The symbols that fill its holes, in prefix order."""
 
 
 class Body(NamedTuple):
-    """What a rule writes. Bodies become expressions at the very end, when the symbols have their final names."""
+    """The right-hand side of a rule. Bodies become expressions at the very end, when the symbols have their final
+    names.
+    """
 
     spelt: Spelt
     term: Term
     english: tuple[str | None, ...]
     """The English of the rule itself, then of those that rename it, from the inside out."""
     symbols: int = 0
-    """The symbols of its author's that were rewritten to get here, if they are counted."""
+    """The number of named symbols that were rewritten to get here, if they are counted."""
 
 
 Weighted: TypeAlias = dict[Spelt, tuple[Body, float]]
@@ -83,9 +85,10 @@ Weighted: TypeAlias = dict[Spelt, tuple[Body, float]]
 def normal_form(
     symbols: Definitions, order: Iterable[str], start: str, types: Mapping[str, Type], *, count_nodes: bool = False
 ) -> tuple[Rule, ...]:
-    """The rules, grouped by symbol, the start symbol first. `order` lists each symbol after those it renames.
+    """Return the rules, grouped by symbol, the start symbol first.
 
-    With `count_nodes`, each has its nodes of the derivation tree, and symbols are merged only if theirs are the same.
+    `order` lists each symbol after those it renames. With `count_nodes`, each rule has its nodes of the derivation
+    tree, and symbols are merged only if theirs are the same.
     """
     folded = _reached(_fold(symbols, order, _Bodies(types), count_nodes), start)
     first = _alike(folded)
@@ -109,7 +112,7 @@ class Templates:
         self._leaves: dict[object, Expression] = {}  # most of a large grammar are constants that recur
 
     def of_body(self, body: Body) -> Expression:
-        """The expression of a rule's body, with its English."""
+        """Return the expression of a rule's body, with its English."""
         if body.english is _UNSAID:  # most rules
             return self.of(body.term)
         own, *renaming = body.english
@@ -119,14 +122,14 @@ class Templates:
         return template
 
     def of(self, term: Draft, english: str | None = None) -> Expression:
-        """The expression of a term."""
+        """Return the expression of a term."""
         assert isinstance(term, Term)
         if term.args or english is not None:
             return Expression(self._head(term), tuple(map(self._operand, term.args)), english)
         return self._leaf(term)
 
     def _head(self, term: Term) -> Head:
-        """The head, or the hole that another rule fills."""
+        """Return the head, or the hole that another rule fills."""
         head = term.head
         return Hole(self._names[head.name], self._types[head.name]) if isinstance(head, Symbol) else head
 
@@ -153,7 +156,7 @@ class _Bodies:
         self._leaves: dict[object, Body] = {}  # most of a large grammar are constants that recur
 
     def of(self, option: Option) -> Body:
-        """The body of one option."""
+        """Return the body of one option."""
         term = option.body
         assert isinstance(term, Term)
         if term.args or option.english is not None:
@@ -175,7 +178,7 @@ class _Bodies:
 
 
 def _terminals(term: Draft) -> int:
-    """The terminals of a lifted term."""
+    """Yield the terminals of a lifted term."""
     assert isinstance(term, Term)
     return (not isinstance(term.head, Symbol)) + sum(map(_terminals, term.args))
 
@@ -188,7 +191,7 @@ def _fold(
     for symbol in order:
         rules: Weighted = {}
         total = sum(option.weight for option in symbols[symbol])
-        own = int(count_nodes and Symbol(symbol).named)  # a choice inside a rule is no symbol of the author's
+        own = int(count_nodes and Symbol(symbol).named)  # a choice inside a rule is not a symbol that the author named
         for option in symbols[symbol]:
             share, target = option.weight / total, renamed(option)
             if target is None:
@@ -205,7 +208,7 @@ def _fold(
 
 
 def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
-    """Merge equal rules: the first one stays, with the weight of all, and the nodes of the shortest way to it."""
+    """Add a rule, or merge it into an equal one: the weights add up, and the nodes of the shorter way stay."""
     before = rules.get(key)
     if before is None:
         rules[key] = body, weight
@@ -215,26 +218,26 @@ def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
 
 
 def _below(body: Body, symbols: int) -> Body:
-    """The body with so many symbols more above it."""
+    """Return the body with so many more symbols above it."""
     return body._replace(symbols=body.symbols + symbols) if symbols else body
 
 
 def _renamed(option: Option, rules: Weighted) -> Iterable[tuple[Body, float]]:
-    """The rules of the symbol that an option renames, as the option says them."""
+    """Yield the rules of the symbol that an option renames, with the option's weight and English."""
     if option.english is None:
         return rules.values()
     return [(_said(body, option), weight) for body, weight in rules.values()]
 
 
 def _said(body: Body, option: Option) -> Body:
-    """The body with the English of an option that renames its symbol."""
+    """Return the body with the English of an option that renames its symbol."""
     if len(body.english) > MOST_SENTENCES:
         raise GrammarError(f"more than {MOST_SENTENCES} English sentences, one inside the other", *option.body.place)
     return body._replace(english=(*body.english, option.english))
 
 
 def _reached(folded: Mapping[str, Weighted], start: str) -> dict[str, Weighted]:
-    """The symbols that are left, in the order in which rules lead to them."""
+    """Return the symbols that are left, in the order in which rules lead to them."""
     reached = {start: folded[start]}
     waiting = [start]
     for symbol in waiting:  # grows during the loop
@@ -258,7 +261,7 @@ def _merge(folded: dict[str, Weighted], first: Mapping[str, str]) -> dict[str, W
 
 
 def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
-    """For each symbol the first equivalent one.
+    """Return, for each symbol, the first equivalent one.
 
     Symbols with rules of the same shape count as equivalent until the symbols they lead to tell them apart.
     """
@@ -281,18 +284,18 @@ def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
 
 
 def written(template: Expression) -> object:
-    """All of a template, including its English, which equality ignores."""
+    """Return all of a template for comparison, including its English, which equality ignores."""
     return template, template.english, tuple(map(written, template.parts))
 
 
 def _names(symbols: Iterable[str]) -> dict[str, str]:
-    """Names for the symbols that the author did not name: _1, _2 … in the order of the rules."""
+    """Return names for the symbols that the author did not name: _1, _2 … in the order of the rules."""
     taken = {symbol for symbol in symbols if Symbol(symbol).named}
     fresh = (name for i in itertools.count(1) if (name := f"_{i}") not in taken)
     return {symbol: symbol if symbol in taken else next(fresh) for symbol in symbols}
 
 
-# ---- Expression to derivation: which rules write a given expression.
+# ---- Expression to derivation: the rules that write a given expression
 
 Written = list[tuple[int, float]]
 """Rule numbers in prefix order, each with the constant it drew or NaN."""
@@ -313,7 +316,7 @@ class Matcher:
             self._index[rule.symbol, key, None if isinstance(first, Hole) else first].append(number)
 
     def match(self, symbol: str, e: Expression) -> Written | None:
-        """The derivation of this expression from this symbol; None if there is none."""
+        """Return the derivation of this expression from this symbol; None if there is none."""
         return self._match(symbol, e, {})
 
     def _match(self, symbol: str, e: Expression, known: dict[tuple[str, Expression], Written | None]) -> Written | None:
@@ -355,7 +358,7 @@ def _first(e: Expression) -> Head | None:
 
 
 def _unify(template: Expression, e: Expression, fillers: list[tuple[str, Expression]]) -> bool:
-    """Whether the two agree outside the template's holes; collects the contents of the holes, in prefix order."""
+    """Return True if the two agree outside the template's holes; collect the contents of the holes, in prefix order."""
     if isinstance(template.head, Hole):
         fillers.append((template.head.symbol, e))
         return True

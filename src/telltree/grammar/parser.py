@@ -1,17 +1,27 @@
-"""Text to syntax tree; anything wrong with the text is a GrammarError with its place."""
+"""Text to syntax tree; anything wrong with the text is a GrammarError with its place.
+
+The syntax, where `operand` may be any of those that `_TextParser._operand` lists::
+
+    grammar      = rule+
+    rule         = NAME "::=" alternatives
+    alternatives = alternative ("|" alternative)*
+    alternative  = expression ("@" number | STRING)*     # a weight, an English sentence
+    expression   = operands, with the operators of _PRECEDENCE between them and `not` before them
+
+This is an operator-precedence parser: operands and operators wait on stacks until an operator that binds less tightly,
+or a closing bracket, completes them. As the stacks are its own, no depth of nesting exhausts Python's.
+"""
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
-from importlib.resources import files
-from itertools import islice
-from typing import Any, TypeVar
-
-from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, v_args
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from telltree.errors import GrammarError
+from telltree.grammar.limits import check_size, check_tokens
 from telltree.grammar.syntax_tree import (
     DEEPEST,
     LEAST_WEIGHT,
@@ -31,74 +41,107 @@ from telltree.grammar.syntax_tree import (
     TextPlace,
     any_of,
 )
-from telltree.logic import operator_named
 from telltree.logic.operators import ABS, AND, COMPARISONS, DIFFERENCE, IMPLIES, NOT, OR, Operator
-from telltree.panel import Schema
 
-# ---- How much a text has to read, and how much may be read: counted before any of it is.
+T = TypeVar("T")
 
-_PART = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`|[\w.]++|[^\w\s]')
-MOST_PARTS = 40_000
-"""Each takes some ten microseconds to read, and some hundred bytes."""
-PARTS_A_COLUMN, PARTS_A_LEVEL = 300, 10
-"""What telltree itself may have to say of a column; whoever has hundreds of columns reads grammars as long as that."""
-_MANY_PARTS, _PARTS_OF_MANY = 64_000, 100
-"""From so many parts on, fewer for each column: telltree has less to say of each of many."""
-
-
-def has_more_parts(texts: Iterable[str], most: int) -> bool:
-    """Whether texts have more words and signs than that; no more of them are looked at."""
-    found = (part for text in texts for part in _PART.finditer(text))
-    return next(islice(found, most, None), None) is not None
-
-
-def room_for(schema: Schema) -> int:
-    """How many parts a grammar over these columns may have."""
-    columns = len(schema)
-    needed = max(min(PARTS_A_COLUMN * columns, _MANY_PARTS), _PARTS_OF_MANY * columns)
-    return max(MOST_PARTS, needed + PARTS_A_LEVEL * _levels(schema))
-
-
-def room_for_groups(schema: Schema) -> int:
-    """How many attributes and constants the groups of such a grammar may have, written out."""
-    return max(MOST_PARTS, PARTS_A_COLUMN * len(schema) + PARTS_A_LEVEL * _levels(schema))
-
-
-def _levels(schema: Schema) -> int:
-    return sum(len(column.levels) for column in schema.values())
-
-
-def check_parts(text: str, what: str, most: int = MOST_PARTS) -> None:
-    """Refuse a text that would take long to read."""
-    if len(text) > most and has_more_parts((text,), most):
-        raise GrammarError(
-            f"{what} has {len(text):,} characters, and more than the {most:,} words and signs that are read; leave "
-            f"some of it out, or write groups such as `each real < grid(10)`"
-        )
-
-
-# ---- Syntax errors in the terms of a grammar's author, not of a parser.
-
-WORDS = frozenset(
+RESERVED = frozenset(
     {"each", "other", "grid", "quantiles", "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind"}
 )
 """Reserved words besides the operators; an attribute with such a name is written in backticks."""
 
-_SHOWN = {
-    "DEFINE": "'::='", "BAR": "'|'", "AT": "'@'", "LIST": "'['", "RSQB": "']'", "LPAR": "'('", "RPAR": "')'",
-    "LBRACE": "'{'", "RBRACE": "'}'", "COMMA": "','", "NUMBER": "a number", "MINUS": "'-'",
-    "STRING": "a text in quotes",
-    "COMPARE": " ".join(operator.name for operator in COMPARISONS), "HEAD": "a rule (name ::= ...)",
-    "REAL": "real", "BOOLEAN": "Boolean", "CATEGORICAL": "categorical", "KIND": 'kind "..."', "$END": "the end",
-}  # fmt: skip
+
+def parse_grammar(text: str, columns: int = 0, most_tokens: int | None = None) -> list[Definition]:
+    """Return the definitions of a grammar's text, in order. With more `columns` it may be longer."""
+    check_size(text, "the grammar", columns)
+    if most_tokens is not None:
+        check_tokens(text, "the grammar", most_tokens)
+    return _TextParser(text.removeprefix("\ufeff"), "an operator, or the next alternative or rule,").grammar()
 
 
-def complaint(error: UnexpectedInput, text: str, start: str) -> GrammarError:
-    """What to tell the author about a text that does not parse."""
-    if isinstance(error, UnexpectedToken):
-        return _about_token(error.token, error.expected, text, start)
-    assert isinstance(error, UnexpectedCharacters)
-    found = str(error.char)
+def parse_expression(text: str) -> Source:
+    """Return the syntax tree of a formula's text."""
+    check_size(text, "the formula")
+    check_tokens(text, "the formula")
+    return _TextParser(text.removeprefix("\ufeff"), "an operator or the end").formula()
+
+
+# ---- Tokens
+
+
+class _Infix(NamedTuple):
+    """An infix operator, or the brace that opens a set of comparisons."""
+
+    precedence: int
+    operator: Operator | None
+
+
+_PRECEDENCE = ((IMPLIES,), (OR,), (AND,), (NOT,), COMPARISONS, (DIFFERENCE,))
+"""The operators that are not written as calls, loosest first. `implies` groups to the right, `not` stands before its
+operand, comparisons do not chain, all others group to the left.
+"""
+_OF_NOT, _OF_COMPARISON, _OF_DIFFERENCE = 3, 4, 5
+_SPELLINGS = {
+    spelling: _Infix(precedence, operator)
+    for precedence, operators in enumerate(_PRECEDENCE)
+    for operator in operators
+    for spelling in operator.spellings
+}
+_COMPARISONS = {spelling: operator for operator in COMPARISONS for spelling in operator.spellings}
+_INFIX = {spelling: found for spelling, found in _SPELLINGS.items() if found.operator is not NOT} | {
+    "{": _Infix(_OF_COMPARISON, None)
+}
+_SIGNS = ["::=", *"(){}[],|@", *(spelling for spelling in _SPELLINGS if not spelling.isalpha())]
+_WORDS = RESERVED | {spelling for spelling in _SPELLINGS if spelling.isalpha()}
+
+# All patterns are possessive: a pattern that backtracks takes quadratic time, or gigabytes, on a hostile text.
+_NUMBER = r"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
+_TOKENS = re.compile(
+    r"[^\S\n]*+(?:"
+    r"(?P<head>[^\W\d]\w*(?=\s*::=))"
+    r"|(?P<name>[^\W\d]\w*)"
+    r"|(?P<newline>\n)"
+    # A list of numbers is one token, as most of a large grammar is such lists; one with a comment in it is not.
+    rf"|(?P<numbers>\[\s*+[-−]?\s*+{_NUMBER}\s*+(?:,\s*+[-−]?\s*+{_NUMBER}\s*+)*+\])"
+    rf"|(?P<number>{_NUMBER})"
+    rf"|(?P<sign>{'|'.join(map(re.escape, sorted(_SIGNS, key=len, reverse=True)))})"
+    r'|(?P<string>"(?:[^"\\\n]++|\\.)*+")'
+    r"|(?P<quoted>`(?:[^`\\\n]++|\\.)*+`)"
+    r"|(?P<comment>\#[^\n]*+)"
+    r"|(?P<unknown>\S)"
+    r"|\Z)"  # without it, a million blanks at the end would take quadratic time
+)
+
+_SUPPLIES = {"grid": (1, 3), "quantiles": (1,), "random": (0, 2), "thresholds": (0,), "levels": (0,), "other": (0,)}
+"""The numbers of arguments that each source of constants may have."""
+_CONSTANTS = frozenset({"number", "string", *DIFFERENCE.spellings})
+_OPERANDS = _CONSTANTS | {"name", "quoted", "numbers", "(", "[", "|", "each", *_SUPPLIES}
+"""The tokens with which an operand may begin."""
+_AFTER_ALTERNATIVE = frozenset({"@", "string", "|", ",", ")", "]", "head", "end"})
+_AFTER_ARGUMENT = (",", ")", "]")
+_AFTER_OPERAND = _AFTER_ALTERNATIVE | _INFIX.keys()
+"""The tokens that may follow an operand in some bracket; the innermost bracket decides which of them may."""
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str, TextPlace]]:
+    """Yield the kind of each token (signs and words of the language are a kind each), its text and place."""
+    line, line_start = 1, 0
+    for found in _TOKENS.finditer(text):
+        kind = found.lastgroup
+        if kind == "newline":
+            line, line_start = line + 1, found.end()
+        elif kind is not None and kind != "comment":
+            token, start = found[kind], found.start(kind)
+            place = TextPlace(line, start - line_start + 1)
+            if kind == "unknown":
+                raise _unknown_character(token, place)
+            is_own = kind == "sign" or (kind == "name" and token in _WORDS)
+            yield token if is_own else kind, token, place
+            if kind == "numbers" and "\n" in token:
+                line, line_start = line + token.count("\n"), start + token.rindex("\n") + 1
+
+
+def _unknown_character(character: str, place: TextPlace) -> GrammarError:
     advice = {
         '"': "the quoted text does not end on its line",
         "`": "the quoted name does not end on its line",
@@ -107,483 +150,422 @@ def complaint(error: UnexpectedInput, text: str, start: str) -> GrammarError:
         "~": "write not, or ¬",
         "+": "there is a difference (a - b), but no sum",
         ":": "rules are written name ::= ...",
-    }.get(found, "names with unusual characters are quoted in backticks")
-    return GrammarError(f"found {found!r}, which means nothing here; {advice}", error.line, error.column)
+    }.get(character, "names with unusual characters are quoted in backticks")
+    return GrammarError(f"found {character!r}, which means nothing here; {advice}", *place)
 
 
-def _about_token(token: Token, expected: set[str], text: str, start: str) -> GrammarError:
-    found = f"found {'[' if token.type == 'NUMBERS' else str(token)!r}"
-    place = TextPlace(token.line or 1, token.column or 1)
-    remedy = ""
-    misspelt = _misspelt_define(token, text, only=expected == {"HEAD"}) if "HEAD" in expected else None
-    if misspelt is not None:
-        return misspelt
-    if token.type == "$END":
-        found, place = "the text ends", _end(text)
-    elif token.type == "HEAD":
-        found = f"found a new rule ({token} ::= ...)"
-    elif token.type == "QUOTED" and "HEAD" in expected and len(expected) == 1:
-        remedy = "; names in backticks are attributes, and cannot be defined"
-    elif token.type == "COMPARE" and "AND" in expected:
-        remedy = "; comparisons do not chain, join two of them with and"
-    elif str(token) in WORDS and "NAME" in expected:
-        remedy = f"; an attribute called {token} is written `{token}`"
-    bar = None if "NAME" in expected else _open_bar(text, place)
-    if bar is not None:
-        return GrammarError(
-            f"{found} where '|' was expected: the one at line {bar.line}, column {bar.column} begins an absolute "
-            f"value, such as |x - y|; or an alternative is missing before it",
-            *place,
-        )
-    return GrammarError(f"{found} where {_wanted(expected, start)} was expected{remedy}", *place)
+# ---- The parser
+
+_EXPRESSION = "an expression"
+_RULE = "a rule (name ::= ...)"
+_LIKE_DEFINE = re.compile(r"\s*(:=|:|->|→|=)")
+_AFTER_NOTE = ("')'", "','", "'@'", "']'", "'|'", _RULE, "a text in quotes", "the end")
 
 
-_SIGNS = re.compile(r'#[^\n]*+|"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`|::=|[<>=!]=|=>|[\w.]++|[^\s]')
-_BEGINNING = frozenset({"::=", "(", ",", "{", "[", "-", "−", "<", ">", "<=", ">=", "=", "==", "≤", "≥", "=>", "⇒", "∧",
-                        "∨", "¬", "and", "or", "not", "implies"})  # fmt: skip
-"""After which an expression must begin."""
+@dataclass(slots=True)
+class _Bracket:
+    """A formula, the alternatives of a rule, or the contents of an open bracket, as far as they were read."""
+
+    closing: tuple[str, ...]
+    """The tokens that close it."""
+    expected: tuple[str, ...]
+    """The tokens besides operators that may follow an operand in it, for messages."""
+    place: TextPlace
+    least: int = 0
+    """The precedence of the loosest operators that may stand in it."""
+    has_alternatives: bool = True
+    has_commas: bool = False
+    name: str = ""
+    """The name in front of it."""
+    window: list[Source] | None = None
+    """The contents of the brackets before the parentheses of a call."""
+    alternatives: list[Alternative] = field(default_factory=list)
+    """The finished alternatives of the current argument."""
+    args: list[Source] = field(default_factory=list)
+    """The finished arguments."""
 
 
-def _open_bar(text: str, end: TextPlace) -> TextPlace | None:
-    """Where an absolute value begins that does not end before this place, if there is one."""
-    lines = text.split("\n")
-    before = "\n".join([*lines[: end.line - 1], lines[end.line - 1][: end.column - 1]])
-    opened: list[tuple[str, int]] = []
-    begins = True
-    for found in _SIGNS.finditer(before):
-        sign = found[0]
-        if sign.startswith("#"):
-            continue
-        if sign == "::=":
-            opened = []
-        elif sign in ("(", "[", "{") or (sign == "|" and begins):
-            opened.append((sign, found.start()))
-        elif opened and (sign in (")", "]", "}") or (sign == "|" and opened[-1][0] == "|")):
-            opened.pop()
-            begins = False
-            continue
-        begins = sign in _BEGINNING or sign == "|"
-    if not opened or opened[-1][0] != "|":
-        return None
-    start = before[: opened[-1][1]]
-    return TextPlace(start.count("\n") + 1, len(start) - start.rfind("\n"))
+class _TextParser:
+    def __init__(self, text: str, operator_expected: str) -> None:
+        """`operator_expected` describes in messages what may follow an operand."""
+        self._text, self._operator_expected = text, operator_expected
+        self._brackets: list[_Bracket] = []
+        self._operands: list[Source] = []
+        self._operators: list[tuple[int, tuple[Operator, ...], TextPlace]] = []
+        """Operators that wait for their right operand, with their precedence.
 
-
-def _misspelt_define(token: Token, text: str, only: bool) -> GrammarError | None:
-    """If a rule's name is not followed by ::=, say so. A lone = is a misspelt ::= if `only` a rule can stand here."""
-    sign = re.compile(r"\s*(:=|:|->|→|=)").match(text, token.end_pos or len(text)) if token.type == "NAME" else None
-    if sign is None or (sign[1] == "=" and not only):
-        return None
-    before = text[: sign.start(1)]
-    place = TextPlace(before.count("\n") + 1, len(before) - before.rfind("\n"))
-    return GrammarError(f"found {sign[1]!r} after {token}; rules are written {token} ::= ...", *place)
-
-
-def _wanted(expected: set[str], start: str) -> str:
-    if "NAME" in expected:
-        return "an expression"
-    if "AND" in expected or expected == {"HEAD", "$END"}:
-        return "an operator, or the next alternative or rule," if start == "grammar" else "an operator or the end"
-    shown = sorted(_SHOWN.get(name, name.lower()) for name in expected)
-    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " or " + shown[-1]
-
-
-def _end(text: str) -> TextPlace:
-    """Just after the last token."""
-    lines = text.rstrip().split("\n")
-    return TextPlace(len(lines), len(lines[-1]) + 1)
-
-
-# ---- Texts read without Lark, in a quarter of its time: a grammar of thousands of columns has a hundred thousand
-# words, a model of a thousand leaves thousands of formulas.
-#
-# `syntax.lark` says what the language is; this reads it in one pass from the left. Whatever it is not sure of, and all
-# that is wrong, is None: Lark reads it, or says what is the matter.
-
-_NUMBER = r"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
-_TOKENS = re.compile(
-    r"[^\S\n]*+(?:"
-    r"(?P<head>[^\W\d]\w*(?=\s*::=))"
-    r"|(?P<name>[^\W\d]\w*)"
-    r"|(?P<newline>\n)"
-    rf"|(?P<numbers>\[\s*+[-−]?\s*+{_NUMBER}\s*+(?:,\s*+[-−]?\s*+{_NUMBER}\s*+)*+\])"
-    rf"|(?P<number>{_NUMBER}(?![\w.]))"
-    r"|(?P<sign>::=|=>|<=|>=|==|[(){}\[\],|@¬∧∨⇒<>≤≥=\-−])"
-    r'|(?P<string>"(?:[^"\\\n]++|\\.)*+")'
-    r"|(?P<quoted>`(?:[^`\\\n]++|\\.)*+`)"
-    r"|(?P<comment>\#[^\n]*+)"
-    r"|(?P<unknown>\S)"
-    r"|\Z)"  # without which a million blanks at the end would be looked at from each of them
-)
-_ESCAPED = re.compile(r'\\.|"')
-_COMPARING = 4
-_INFIX = {
-    spelling: (operator, binds)
-    for binds, operators in enumerate([[IMPLIES], [OR], [AND], [], COMPARISONS, [DIFFERENCE]])
-    for operator in operators
-    for spelling in operator.spellings
-}
-"""Infix operators by their spellings, and how tightly they bind; `not` binds between `and` and comparisons."""
-_NEGATING = 3
-_WORDS = WORDS | {spelling for operator in (AND, OR, NOT, IMPLIES) for spelling in operator.spellings}
-_SUPPLIES = {"grid": (1, 3), "quantiles": (1,), "random": (0, 2), "thresholds": (0,), "levels": (0,), "other": (0,)}
-"""How many numbers each may have."""
-
-T = TypeVar("T")
-
-
-class _UnlikeError(ValueError):
-    """The text is not as this reader knows it."""
-
-
-def quick_grammar(text: str) -> list[Definition] | None:
-    """The definitions of a grammar's text; None if Lark should look at it."""
-    return _whole(text, _TextReader.grammar)
-
-
-def quick_formula(text: str) -> Source | None:
-    """The source tree of a formula's text; None if Lark should look at it."""
-    return _whole(text, _TextReader.formula)
-
-
-def _whole(text: str, read: "Callable[[_TextReader], T]") -> T | None:
-    try:
-        reader = _TextReader(text)
-        found = read(reader)
-    except (_UnlikeError, GrammarError):  # Lark finds the same error, or an earlier one
-        return None
-    return found if reader.kind == "end" else None
-
-
-def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
-    """The kind of each token (words of the language and signs are a kind each), its text, line and column."""
-    line, before = 1, -1
-    for found in _TOKENS.finditer(text):
-        kind = found.lastgroup
-        if kind == "newline":
-            line, before = line + 1, found.end() - 1
-        elif kind is not None and kind != "comment":
-            token, start = found[kind], found.start(kind)
-            is_own = kind == "sign" or (kind == "name" and token in _WORDS)
-            yield token if is_own else kind, token, line, start - before
-            if kind == "numbers" and "\n" in token:
-                line, before = line + token.count("\n"), start + token.rindex("\n")
-
-
-class _TextReader:
-    def __init__(self, text: str) -> None:
-        self._following = partial(next, _tokens(text), ("end", "", 0, 0))
-        self._nested = 0
+        An open bracket is one without operators, whose precedence stops those behind it from taking operands before it.
+        """
+        self._following = partial(next, _tokens(text), ("end", "", TextPlace(0, 0)))
         self._advance()
 
     def _advance(self) -> None:
-        self.kind, self._text, self._line, self._column = self._following()
+        self._kind, self._token, self._place = self._following()
 
-    def _take(self, kind: str) -> str:
-        """The text of a token that must be here."""
-        if self.kind != kind:
-            raise _UnlikeError
-        text: str = self._text
-        self._advance()
-        return text
-
-    def _taken(self, kind: str) -> bool:
-        """Whether there is such a token; if so, go on to the next."""
-        if self.kind != kind:
-            return False
-        self._advance()
-        return True
-
-    def _several(self, read: Callable[[], T], between: str = ",") -> list[T]:
-        found = [read()]
-        while self._taken(between):
-            found.append(read())
-        return found
-
-    def _within(self, read: Callable[[], T]) -> T:
-        """What is read one level deeper; Python's stack bounds how deep this reader goes."""
-        self._nested += 1
-        if self._nested > DEEPEST:
-            raise _UnlikeError
-        found = read()
-        self._nested -= 1
-        return found
-
-    # ---- rules
+    # ---- rules and formulas
 
     def grammar(self) -> list[Definition]:
-        definitions = [self._definition()]
-        while self.kind != "end":
-            definitions.append(self._definition())
+        if self._kind != "head":
+            quoted = self._kind == "quoted"
+            raise self._unexpected(
+                _RULE, remedy="; names in backticks are attributes, and cannot be defined" if quoted else ""
+            )
+        definitions = []
+        while self._kind == "head":
+            symbol, place = self._token, self._place
+            self._advance()
+            self._advance()  # past ::=, by which the name was known to be a head
+            rule = _Bracket(("head", "end"), (self._operator_expected,), place)
+            self._read(rule)
+            definitions.append(Definition(symbol, tuple(rule.alternatives), place))
         return definitions
 
-    def _definition(self) -> Definition:
-        place = TextPlace(self._line, self._column)
-        symbol = self._take("head")
-        self._take("::=")
-        return Definition(symbol, tuple(self._several(self._alternative, "|")), place)
+    def formula(self) -> Source:
+        self._read(_Bracket(("end",), ("the end",), self._place, has_alternatives=False))
+        return self._operands.pop()
 
-    def _alternative(self) -> Alternative:
-        body = self.formula()
-        if getattr(body, "depth", 0) >= DEEPEST:
-            raise _UnlikeError
-        if self.kind not in ("@", "string"):
-            return Alternative(body)
-        weights: list[float] = []
-        sentences: list[English] = []
-        while self.kind in ("@", "string"):
-            place = TextPlace(self._line, self._column)
-            if self._taken("@"):
-                weights.append(self._number())
+    def _read(self, outermost: _Bracket) -> None:
+        """Read up to the end of a rule or formula."""
+        self._open(outermost)
+        while self._brackets:
+            self._read_operand()
+            self._read_operator()
+
+    def _open(self, bracket: _Bracket) -> None:
+        self._brackets.append(bracket)
+        self._operators.append((bracket.least - 1, (), bracket.place))
+
+    # ---- operands
+
+    def _read_operand(self) -> None:
+        """Read an operand, and the `not` and opening brackets before it."""
+        operand: Source | None = None
+        while operand is None:
+            if self._kind in _CONSTANTS:
+                operand = self._constant()
+            elif self._kind in _OPERANDS:
+                operand = self._operand()
+            elif self._kind in NOT.spellings and self._operators[-1][0] <= _OF_NOT:
+                self._operators.append((_OF_NOT, (NOT,), self._place))
+                self._advance()
             else:
-                sentences.append(English(_inside(self._take("string")), place))
-        if len(weights) > 1 or len(sentences) > 1 or any(not LEAST_WEIGHT <= w <= MOST_WEIGHT for w in weights):
-            raise _UnlikeError
-        return Alternative(body, weights[0] if weights else 1.0, sentences[0] if sentences else None)
+                raise self._unexpected(_EXPRESSION)
+        self._operands.append(operand)
 
-    # ---- formulas
-
-    def formula(self, least: int = 0) -> Source:
-        """Operands, and the operators between them that bind as tightly as this, or tighter."""
-        left = self._negation(least) if self.kind in NOT.spellings else self._operand()
-        while True:
-            operator, binds = _INFIX.get(self.kind, (None, _COMPARING))
-            if binds < least or (operator is None and self.kind != "{"):
-                return left
-            if binds == _COMPARING:
-                left = self._comparison(left)
-                continue
-            place = TextPlace(self._line, self._column)
-            self._advance()
-            assert operator is not None
-            right = self._within(self.formula) if operator is IMPLIES else self.formula(binds + 1)
-            left = Apply(operator, (left, right), place)
-
-    def _negation(self, least: int) -> Apply:
-        if least > _NEGATING:
-            raise _UnlikeError
-        place = TextPlace(self._line, self._column)
-        self._advance()
-        return Apply(NOT, (self._within(lambda: self.formula(_NEGATING)),), place)
-
-    def _comparison(self, left: Source) -> Comparison:
-        several = self._taken("{")
-        place = TextPlace(self._line, self._column)
-        operators = self._several(self._compared) if several else [self._compared()]
-        if several:
-            self._take("}")
-        found = Comparison(tuple(operators), left, self.formula(_COMPARING + 1), place)
-        if (
-            len(set(operators)) < len(operators)
-            or _INFIX.get(self.kind, (None, 0))[1] == _COMPARING
-            or self.kind == "{"
-        ):
-            raise _UnlikeError  # one stands twice, or comparisons are chained
-        return found
-
-    def _compared(self) -> Operator:
-        operator, binds = _INFIX.get(self.kind, (None, 0))
-        if operator is None or binds != _COMPARING:
-            raise _UnlikeError
-        self._advance()
-        return operator
-
-    def _operand(self) -> Source:  # noqa: PLR0911 - one for each kind
-        kind, text, place = self.kind, self._text, TextPlace(self._line, self._column)
-        if kind in DIFFERENCE.spellings:
-            return Constant(self._number(), place)
+    def _operand(self) -> Source | None:  # noqa: PLR0911 - one for each kind
+        """Read an operand; return None after an opening bracket, which an operand must follow."""
+        kind, token, place = self._kind, self._token, self._place
         self._advance()
         match kind:
             case "name":
-                return self._call(text, place) if self.kind in ("(", "numbers", "[") else Name(text, False, place)
-            case "numbers":
-                return Supply("list", _numbers_in(text), place)
-            case "number":
-                return Constant(_finite(text), place)
-            case "quoted":
-                return Name(_inside(text), True, place)
-            case "string":
-                return Constant(_inside(text), place)
+                return self._named(token, place)
             case "(":
-                return self._closed(self._within(self._group), ")")
+                self._open(_Bracket((")",), ("')'",), place))
+                return None
             case "|":
-                inside = self._within(lambda: self.formula(_COMPARING + 1))
-                return self._closed(Call(ABS.name, (inside,), place), "|")
+                self._open(_Bracket(("|",), (), place, least=_OF_DIFFERENCE, has_alternatives=False))
+                return None
+            case "quoted":
+                self._check_follows()
+                return Name(_unquoted(token, place), True, place)
+            case "numbers":
+                self._check_follows()
+                return Supply("list", _numbers(token, place), place)
             case "[":
-                return self._closed(Supply("list", tuple(self._several(self._constant)), place), "]")
+                constants = self._items(self._constant, "]")
+                self._check_follows()
+                if any(constant.unit for constant in constants):
+                    return any_of(constants)
+                return Supply("list", tuple(constant.value for constant in constants), place)
             case "each":
                 return self._each(place)
         return self._supply(kind, place)
 
-    def _closed(self, found: T, bracket: str) -> T:
-        self._take(bracket)
-        return found
+    def _named(self, name: str, place: TextPlace) -> Source | None:
+        """Read a name, or an empty call; return None after an opening bracket, which arguments must follow."""
+        match self._kind:
+            case "(":
+                self._advance()
+                if self._kind != ")":
+                    self._open_arguments(name, place)
+                    return None
+                self._advance()
+                self._check_follows()
+                return Call(name, (), place)
+            case "numbers":
+                numbers, start = self._token, self._place
+                self._advance()
+                self._check("(")
+                window: list[Source] = [Constant(value, start) for value in _numbers(numbers, start)]
+                self._advance()
+                self._open_arguments(name, place, window)
+                return None
+            case "[":
+                self._advance()
+                self._open(_Bracket(("]",), ("','", "']'"), place, has_commas=True, name=name))
+                return None
+        self._check_follows()
+        return Name(name, False, place)
 
-    def _call(self, name: str, place: TextPlace) -> Call:
-        bounds = self._bounds()
-        self._take("(")
-        args = [] if self.kind == ")" and bounds is None else self._within(lambda: self._several(self._group))
-        if bounds is None:
-            return self._closed(Call(name, tuple(args), place), ")")
-        return self._closed(Call(f"{name}[]", (*args, *bounds), place, len(bounds)), ")")
-
-    def _bounds(self) -> list[Source] | None:
-        """The window in brackets behind the name of an operator, if there is one."""
-        place = TextPlace(self._line, self._column)
-        if self.kind == "numbers":
-            return [Constant(bound, place) for bound in _numbers_in(self._take("numbers"))]
-        return self._closed(self._within(lambda: self._several(self._group)), "]") if self._taken("[") else None
-
-    def _group(self) -> Source:
-        """What stands in brackets, or is an argument: a choice, unless there is but one."""
-        found = self._several(self._alternative, "|")
-        if len(found) == 1 and found[0].english is None:
-            return found[0].body
-        return Choice(tuple(found), found[0].body.place)
+    def _open_arguments(self, name: str, place: TextPlace, window: list[Source] | None = None) -> None:
+        self._open(_Bracket((")",), ("')'", "','"), place, has_commas=True, name=name, window=window))
 
     def _each(self, place: TextPlace) -> Each:
-        if self._taken("kind"):
-            return Each("kind", _inside(self._take("string")), place)
-        if self.kind not in ("real", "Boolean", "categorical"):
-            raise _UnlikeError
-        return Each(self._take(self.kind), "", place)
+        word, kind = self._kind, ""
+        if word not in ("real", "Boolean", "categorical", "kind"):
+            raise self._unexpected("Boolean", "categorical", 'kind "..."', "real")
+        self._advance()
+        if word == "kind":
+            self._check("string", "a text in quotes")
+            token, start = self._token, self._place
+            self._advance()
+            self._check_follows()
+            kind = _unquoted(token, start)
+        self._check_follows()
+        return Each(word, kind, place)
 
     def _supply(self, word: str, place: TextPlace) -> Supply:
-        allowed = _SUPPLIES.get(word, ())
-        bracket = max(allowed, default=0) > 0 and self._taken("(")
-        numbers = self._closed(self._several(self._number), ")") if bracket else []
-        if len(numbers) not in allowed:
-            raise _UnlikeError
-        return Supply(word, tuple(numbers), place)
+        sizes = _SUPPLIES[word]
+        numbers: list[Constant] = []
+        if 0 not in sizes:
+            self._check("(")
+        if self._kind == "(" and max(sizes) > 0:
+            self._advance()
+            numbers = self._items(self._number, ")", sizes)
+        self._check_follows()
+        return Supply(word, tuple(number.value for number in numbers), place)
 
-    def _constant(self) -> float | str:
-        return _inside(self._take("string")) if self.kind == "string" else self._number()
-
-    def _number(self) -> float:
-        if self.kind not in DIFFERENCE.spellings:
-            return _finite(self._take("number"))
+    def _items(self, read: Callable[[], T], closing: str, sizes: Collection[int] = ()) -> list[T]:
+        """Read the items in an opened bracket, and its end; `sizes` are the allowed numbers of items."""
+        self._brackets.append(_Bracket((closing,), (), self._place))
+        items: list[T] = []
+        while True:
+            items.append(read())
+            may_end, may_continue = (len(items) in sizes, len(items) < max(sizes)) if sizes else (True, True)
+            if may_end and self._kind == closing:
+                break
+            if not (may_continue and self._kind == ","):
+                raise self._unexpected(*sorted([f"'{closing}'"] * may_end + ["','"] * may_continue))
+            self._advance()
+        self._brackets.pop()
         self._advance()
-        return -_finite(self._take("number"))
+        return items
+
+    def _constant(self) -> Constant:
+        """Read a text, a number, or an amount of time."""
+        kind, token, place = self._kind, self._token, self._place
+        if kind in DIFFERENCE.spellings:
+            return self._negative()
+        if kind not in _CONSTANTS:
+            raise self._unexpected("'-'", "a number", "a text in quotes")
+        self._advance()
+        if kind == "string":
+            self._check_follows()
+            return Constant(_unquoted(token, place), place)
+        if self._kind == "name":
+            unit, unit_place = self._token, self._place
+            self._advance()
+            self._check_follows()
+            return Constant(_finite(token, place), place, unit, unit_place)
+        if self._kind not in _AFTER_OPERAND:
+            raise self._unexpected(_EXPRESSION)
+        return Constant(_finite(token, place), place)
+
+    def _number(self) -> Constant:
+        """Read a number without a unit."""
+        token, place = self._token, self._place
+        if self._kind in DIFFERENCE.spellings:
+            return self._negative()
+        if self._kind != "number":
+            raise self._unexpected("'-'", "a number")
+        self._advance()
+        if self._kind not in _AFTER_ALTERNATIVE:
+            raise self._unexpected(*_AFTER_NOTE)
+        return Constant(_finite(token, place), place)
+
+    def _negative(self) -> Constant:
+        place = self._place
+        self._advance()
+        self._check("number", "a number")
+        digits, start = self._token, self._place
+        self._advance()
+        self._check_follows()
+        return Constant(-_finite(digits, start), place)
+
+    # ---- operators
+
+    def _read_operator(self) -> None:
+        """Read up to the next place for an operand, closing brackets on the way; or up to the end."""
+        while True:
+            bracket, infix = self._brackets[-1], _INFIX.get(self._kind)
+            if infix is not None and infix.precedence >= bracket.least:
+                self._infix(*infix)
+                return
+            self._apply(bracket.least)
+            if bracket.has_alternatives:
+                bracket.alternatives.append(self._alternative())
+                if self._kind == "|":
+                    break
+                bracket.args.append(_choice(bracket.alternatives))
+                if self._kind == "," and bracket.has_commas:
+                    bracket.alternatives = []
+                    break
+            if self._kind not in bracket.closing:
+                unclear = len(bracket.args) > 1 and self._kind not in _AFTER_ARGUMENT
+                raise self._unexpected(*(("')'", "','", "']'") if unclear else bracket.expected))
+            self._brackets.pop()
+            self._operators.pop()
+            if not self._brackets:
+                return
+            self._advance()
+            operand = self._closed(bracket)
+            if operand is None:
+                return
+            self._operands.append(operand)
+        self._advance()
+
+    def _infix(self, precedence: int, operator: Operator | None) -> None:
+        place = self._place
+        if precedence == _OF_COMPARISON:
+            self._apply(_OF_DIFFERENCE)
+            if self._operators[-1][0] == _OF_COMPARISON:
+                remedy = "" if operator is None else "; comparisons do not chain, join two of them with and"
+                raise self._unexpected(self._operator_expected, remedy=remedy)
+        else:
+            self._apply(precedence + 1 if operator is IMPLIES else precedence)
+        self._advance()
+        if operator is None:
+            self._operators.append(self._set_of_comparisons())
+        else:
+            self._operators.append((precedence, (operator,), place))
+
+    def _set_of_comparisons(self) -> tuple[int, tuple[Operator, ...], TextPlace]:
+        found = self._items(self._comparison_sign, "}")
+        if self._kind not in _OPERANDS:
+            raise self._unexpected(_EXPRESSION)
+        operators = tuple(operator for operator, _, _ in found)
+        for i, (operator, spelling, place) in enumerate(found):
+            if operator in operators[:i]:
+                raise GrammarError(f"{spelling} stands twice in one set of operators", *place)
+        return _OF_COMPARISON, operators, found[0][2]
+
+    def _comparison_sign(self) -> tuple[Operator, str, TextPlace]:
+        operator = _COMPARISONS.get(self._kind)
+        if operator is None:
+            raise self._unexpected(" ".join(operator.name for operator in COMPARISONS))
+        found = operator, self._token, self._place
+        self._advance()
+        return found
+
+    def _apply(self, least: int) -> None:
+        """Apply the waiting operators of at least this precedence to their operands."""
+        operators, operands = self._operators, self._operands
+        while operators[-1][0] >= least:
+            precedence, found, place = operators.pop()
+            right = operands.pop()
+            if precedence == _OF_COMPARISON:
+                operands.append(Comparison(found, operands.pop(), right, place))
+            else:
+                args = (right,) if precedence == _OF_NOT else (operands.pop(), right)
+                operands.append(Apply(found[0], args, place))
+
+    # ---- ends of alternatives and brackets
+
+    def _alternative(self) -> Alternative:
+        """Read the weight and the English of an alternative, whose body was read before."""
+        body = self._operands.pop()
+        if self._kind not in ("@", "string"):
+            return Alternative(body)
+        weights: list[Constant] = []
+        sentences: list[English] = []
+        while self._kind in ("@", "string"):
+            kind, token, place = self._kind, self._token, self._place
+            self._advance()
+            if kind == "@":
+                weights.append(self._number())
+            if self._kind not in _AFTER_ALTERNATIVE:
+                raise self._unexpected(*_AFTER_NOTE)
+            if kind == "string":
+                sentences.append(English(_unquoted(token, place), place))
+        for notes, what in ((weights, "weight"), (sentences, "English sentence")):
+            if len(notes) > 1:
+                raise GrammarError(f"an alternative has one {what}, this one has two", *notes[1].place)
+        weight = _weight(weights[0]) if weights else 1.0
+        return Alternative(body, weight, sentences[0] if sentences else None)
+
+    def _closed(self, bracket: _Bracket) -> Source | None:
+        """Return the operand that a closed bracket makes; None if it held a window, which arguments must follow."""
+        name, place = bracket.name, bracket.place
+        if bracket.closing == ("]",):
+            self._check("(")
+            self._advance()
+            self._open_arguments(name, place, bracket.args)
+            return None
+        self._check_follows()
+        if bracket.closing == ("|",):
+            return Call(ABS.name, (self._operands.pop(),), place)
+        if not name:
+            return bracket.args[0]
+        if bracket.window is None:
+            return Call(name, tuple(bracket.args), place)
+        return Call(f"{name}[]", (*bracket.args, *bracket.window), place, len(bracket.window))
+
+    # ---- errors, in the terms of a grammar's author
+
+    def _check(self, kind: str, shown: str = "") -> None:
+        if self._kind != kind:
+            raise self._unexpected(shown or f"'{kind}'")
+
+    def _check_follows(self) -> None:
+        """Raise GrammarError if the current token may follow an operand in no bracket."""
+        if self._kind not in _AFTER_OPERAND:
+            raise self._unexpected(self._operator_expected)
+
+    def _unexpected(self, *expected: str, remedy: str = "") -> GrammarError:
+        """Return the error that the current token is not one of those expected."""
+        kind, token, place = self._kind, self._token, self._place
+        if kind == "name" and (self._operator_expected in expected or _RULE in expected):
+            misspelt = self._misspelt_define(rule_only=expected == (_RULE,))
+            if misspelt is not None:
+                return misspelt
+        if kind == "end":
+            lines = self._text.rstrip().split("\n")
+            found, place = "the text ends", TextPlace(len(lines), len(lines[-1]) + 1)
+        elif kind == "head":
+            found = f"found a new rule ({token} ::= ...)"
+        else:
+            found = f"found {'[' if kind == 'numbers' else token!r}"
+        if expected == (_EXPRESSION,):
+            if kind in RESERVED:
+                remedy = f"; an attribute called {token} is written `{token}`"
+        elif self._brackets and self._brackets[-1].closing == ("|",):
+            bar = self._brackets[-1].place
+            return GrammarError(
+                f"{found} where '|' was expected: the one at line {bar.line}, column {bar.column} begins an absolute "
+                f"value, such as |x - y|; or an alternative is missing before it",
+                *place,
+            )
+        wanted = expected[0] if len(expected) == 1 else ", ".join(expected[:-1]) + " or " + expected[-1]
+        return GrammarError(f"{found} where {wanted} was expected{remedy}", *place)
+
+    def _misspelt_define(self, rule_only: bool) -> GrammarError | None:
+        """Return the error that ::= is misspelt; None if it is not. A lone = counts as a misspelling if `rule_only`."""
+        lines = self._text.split("\n")[: self._place.line - 1]
+        end = sum(len(line) + 1 for line in lines) + self._place.column - 1 + len(self._token)
+        sign = _LIKE_DEFINE.match(self._text, end)
+        if sign is None or (sign[1] == "=" and not rule_only):
+            return None
+        before = self._text[: sign.start(1)]
+        place = TextPlace(before.count("\n") + 1, len(before) - before.rfind("\n"))
+        return GrammarError(f"found {sign[1]!r} after {self._token}; rules are written {self._token} ::= ...", *place)
 
 
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value - value != 0:
-        raise _UnlikeError
-    return value
-
-
-def _numbers_in(text: str) -> tuple[float, ...]:
-    """The numbers of a list in brackets."""
-    try:
-        return tuple(map(_finite, text[1:-1].split(",")))
-    except ValueError:  # a minus that is no hyphen, or stands apart; or what Lark should look at
-        return tuple(_finite("".join(number.split()).replace("−", "-")) for number in text[1:-1].split(","))
-
-
-def _inside(quoted: str) -> str:
-    """The text between quotation marks or backticks, with JSON's escapes read."""
-    inside = quoted[1:-1]
-    if "\\" not in inside and inside.isprintable():
-        return inside
-    try:
-        text: str = json.loads('"' + _ESCAPED.sub(lambda part: '\\"' if part[0] == '"' else part[0], inside) + '"')
-    except json.JSONDecodeError:
-        raise _UnlikeError from None
-    return text
-
-
-# ---- Text to source tree; anything wrong with the text is a GrammarError with its place.
-#
-# Lark's LALR parser reads what `quick.py` does not, and says what is wrong.
-
-_DIGITS = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
-LONGEST = 4_000_000  # characters; a grammar for ten thousand columns, written out, has two million
-MOST_OF = {"::=": 10_000, "|": 100_000, ",": 1_000_000}
-"""The most rules, alternatives and constants, which take the time in parsing; counted beforehand."""
-FOR_COLUMNS = 10_000
-"""The number of columns that these limits are for; a grammar over more columns may be longer."""
-
-
-def parse_grammar(text: str, columns: int = 0, most_parts: int | None = None) -> list[Definition]:
-    """The definitions of a grammar's text, in order. Over very many columns it may be longer."""
-    check_size(text, "the grammar", columns)
-    if most_parts is not None:
-        check_parts(text, "the grammar", most_parts)
-    text = text.removeprefix("\ufeff")
-    definitions: list[Definition] | None = quick_grammar(text)
-    return _parse(text, "grammar") if definitions is None else definitions
-
-
-def parse_expression(text: str) -> Source:
-    """The source tree of a formula's text."""
-    check_size(text, "the formula")
-    check_parts(text, "the formula")
-    text = text.removeprefix("\ufeff")
-    source: Source | None = quick_formula(text)
-    return _parse(text, "formula") if source is None else source
-
-
-def check_size(text: str, what: str, columns: int = 0) -> None:
-    """Refuse a text of more than is read."""
-    if not isinstance(text, str):
-        raise GrammarError(f"{what} is written as text, got {type(text).__name__}")
-    times = max(1, columns / FOR_COLUMNS)
-    if len(text) > LONGEST * times:
-        raise GrammarError(f"{what} has {len(text):,} characters; at most {LONGEST * times:,.0f} are read")
-    for sign, most in MOST_OF.items():
-        if text.count(sign) > most * times:
-            found = f"{text.count(sign):,} times {sign!r}"
-            raise GrammarError(f"{what} has {found}; at most {most * times:,.0f} are read")
-
-
-def _parse(text: str, start: str) -> Any:
-    try:
-        return _parser().parse(text, start=start)
-    except UnexpectedInput as error:
-        raise complaint(error, text, start) from None
-
-
-@cache
-def _parser() -> Lark:
-    grammar = files("telltree.grammar").joinpath("syntax.lark").read_text(encoding="utf-8")
-    # The basic lexer reads a word the same way everywhere, so that messages can name it.
-    return Lark(grammar, parser="lalr", lexer="basic", start=["grammar", "formula"], transformer=_Builder())
-
-
-def _place(token: Token) -> TextPlace:
-    return TextPlace(token.line or 1, token.column or 1)
-
-
-def _unquoted(token: Token) -> str:
-    """The text inside quotes or backticks, with JSON's escapes read."""
-    inside = re.sub(r'\\.|"', lambda part: '\\"' if part[0] == '"' else part[0], token[1:-1])
-    try:
-        text: str = json.loads(f'"{inside}"')
-    except json.JSONDecodeError as error:
-        raise GrammarError(
-            f"{token} is not escaped as JSON is ({error.msg.lower()}); write a backslash as \\\\", *_place(token)
-        ) from None
-    return text
-
-
-def _number(token: Token, sign: float = 1.0) -> float:
-    value = sign * float(token)
-    if not math.isfinite(value):
-        raise GrammarError(f"{token} is too large for a number", *_place(token))
-    return value
-
-
-def _numbers(token: Token) -> tuple[float, ...]:
-    """The numbers of a list in brackets."""
-    values = tuple(float("".join(number.split()).replace("−", "-")) for number in token[1:-1].split(","))
-    if all(map(math.isfinite, values)):
-        return values
-    digits = next(d for d in re.finditer(_DIGITS, token) if not math.isfinite(float(d[0])))
-    before = token[: digits.start()]
-    line = (token.line or 1) + before.count("\n")
-    column = len(before) - before.rfind("\n") if "\n" in before else (token.column or 1) + len(before)
-    raise GrammarError(f"{digits[0]} is too large for a number", line, column)
+def _choice(alternatives: list[Alternative]) -> Source:
+    """Return a choice among alternatives; a single one without English is its body."""
+    first = alternatives[0]
+    if len(alternatives) == 1 and first.english is None and getattr(first.body, "depth", 0) < DEEPEST:
+        return first.body
+    return Choice(tuple(alternatives), first.body.place)  # raises an error if it is nested too deep
 
 
 def _weight(written: Constant) -> float:
@@ -601,100 +583,44 @@ def _weight(written: Constant) -> float:
     return weight
 
 
-@v_args(inline=True)
-class _Builder(Transformer[Token, Any]):
-    """Builds the tree while Lark parses, so that no depth of nesting can exhaust the stack."""
+# ---- Values of tokens
 
-    def grammar(self, *definitions: Definition) -> list[Definition]:
-        return list(definitions)
+_DIGITS = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
+_ESCAPED = re.compile(r'\\.|"')
 
-    def formula(self, source: Source) -> Source:
-        return source
 
-    def definition(self, head: Token, define: Token, choice: Choice) -> Definition:
-        return Definition(str(head), choice.alternatives, _place(head))
+def _finite(digits: str, place: TextPlace) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise GrammarError(f"{digits} is too large for a number", *place)
+    return value
 
-    def alternatives(self, first: tuple[Alternative, TextPlace], *others: Any) -> Choice:
-        # Without the bars between the alternatives.
-        return Choice((first[0], *(other[0] for other in others[1::2])), first[1])
 
-    def alternative(self, body: Source, *notes: Constant | English) -> tuple[Alternative, TextPlace]:
-        weights = [note for note in notes if isinstance(note, Constant)]
-        sentences = [note for note in notes if isinstance(note, English)]
-        for twice, what in ((weights, "weight"), (sentences, "English sentence")):
-            if len(twice) > 1:
-                raise GrammarError(f"an alternative has one {what}, this one has two", *twice[1].place)
-        weight = _weight(weights[0]) if weights else 1.0
-        return Alternative(body, weight, sentences[0] if sentences else None), body.place
+def _numbers(token: str, place: TextPlace) -> tuple[float, ...]:
+    """Return the numbers of a list in brackets."""
+    written = token[1:-1].split(",")
+    try:
+        values = tuple(map(float, written))
+    except ValueError:  # a minus that is no hyphen, or stands apart
+        values = tuple(float("".join(number.split()).replace("−", "-")) for number in written)
+    if all(map(math.isfinite, values)):
+        return values
+    digits = next(digits for digits in _DIGITS.finditer(token) if not math.isfinite(float(digits[0])))
+    before = token[: digits.start()]
+    lines = before.count("\n")
+    column = len(before) - before.rfind("\n") if lines else place.column + len(before)
+    raise GrammarError(f"{digits[0]} is too large for a number", place.line + lines, column)
 
-    def weight(self, at: Token, number: Constant) -> Constant:
-        return number
 
-    def english(self, token: Token) -> English:
-        return English(_unquoted(token), _place(token))
-
-    def infix(self, left: Source, operator: Token, right: Source) -> Apply:
-        return Apply(operator_named(str(operator)), (left, right), _place(operator))
-
-    def prefix(self, operator: Token, source: Source) -> Apply:
-        return Apply(operator_named(str(operator)), (source,), _place(operator))
-
-    def comparison(self, left: Source, by: tuple[tuple[Operator, ...], TextPlace], right: Source) -> Comparison:
-        return Comparison(by[0], left, right, by[1])
-
-    def operators(self, *tokens: Token) -> tuple[tuple[Operator, ...], TextPlace]:
-        found = [operator_named(str(token)) for token in tokens]
-        for i, token in enumerate(tokens):
-            if found[i] in found[:i]:
-                raise GrammarError(f"{token} stands twice in one set of operators", *_place(token))
-        return tuple(found), _place(tokens[0])
-
-    def name(self, token: Token) -> Name:
-        return Name(str(token), False, _place(token))
-
-    def quoted(self, token: Token) -> Name:
-        return Name(_unquoted(token), True, _place(token))
-
-    def call(self, name: Token, *args: Choice) -> Call:
-        return Call(str(name), tuple(map(self.group, args)), _place(name))
-
-    def window(self, name: Token, bounds: list[Source], *args: Choice) -> Call:
-        return Call(f"{name}[]", (*map(self.group, args), *bounds), _place(name), len(bounds))
-
-    def bounds(self, numbers: Token, *bounds: Choice) -> list[Source]:
-        if bounds:
-            return [self.group(bound) for bound in bounds]
-        return [Constant(value, _place(numbers)) for value in _numbers(numbers)]
-
-    def group(self, choice: Choice) -> Source:
-        only = choice.alternatives[0]
-        return only.body if len(choice.alternatives) == 1 and only.english is None else choice
-
-    def absolute(self, bar: Token, source: Source, _: Token) -> Call:
-        return Call(ABS.name, (source,), _place(bar))
-
-    def constant(self, token: Token | Constant) -> Constant:
-        return token if isinstance(token, Constant) else Constant(_unquoted(token), _place(token))
-
-    def duration(self, token: Token, unit: Token) -> Constant:
-        return Constant(_number(token), _place(token), str(unit), _place(unit))
-
-    def number(self, token: Token) -> Constant:
-        return Constant(_number(token), _place(token))
-
-    def signed(self, minus: Token, token: Token) -> Constant:
-        return Constant(_number(token, -1.0), _place(minus))
-
-    def numbers(self, token: Token) -> Supply:
-        return Supply("list", _numbers(token), _place(token))
-
-    def listed(self, bracket: Token, *constants: Constant) -> Source:
-        if any(constant.unit for constant in constants):
-            return any_of(constants)
-        return Supply("list", tuple(constant.value for constant in constants), _place(bracket))
-
-    def supply(self, word: Token, *numbers: Constant) -> Supply:
-        return Supply(str(word), tuple(number.value for number in numbers), _place(word))
-
-    def each(self, each: Token, word: Token, kind: Token | None = None) -> Each:
-        return Each(str(word), "" if kind is None else _unquoted(kind), _place(each))
+def _unquoted(quoted: str, place: TextPlace) -> str:
+    """Return the text between quotation marks or backticks, with JSON's escapes read."""
+    inside = quoted[1:-1]
+    if "\\" not in inside and inside.isprintable():
+        return inside
+    try:
+        text: str = json.loads('"' + _ESCAPED.sub(lambda part: '\\"' if part[0] == '"' else part[0], inside) + '"')
+    except json.JSONDecodeError as error:
+        raise GrammarError(
+            f"{quoted} is not escaped as JSON is ({error.msg.lower()}); write a backslash as \\\\", *place
+        ) from None
+    return text

@@ -1,4 +1,4 @@
-"""Draft to text that reads back as the same draft."""
+"""From draft to text that parses to the same draft."""
 
 import json
 from collections.abc import Container
@@ -14,8 +14,8 @@ _CONSTANTS = (Number, Level)
 
 
 def grammar_text(definitions: Definitions) -> str:
-    """The whole grammar, one rule after the other; long ones have a line for each alternative."""
-    width = min(WIDTH, max(map(len, definitions)))  # a line for each alternative begins with so many blanks
+    """Return the text of a grammar, one rule after the other; long ones have a line for each alternative."""
+    width = min(WIDTH, max(map(len, definitions)))  # blanks before each alternative on a line of its own
     rules = []
     for symbol, options in definitions.items():
         texts = [_option(option, definitions) for option in options]
@@ -62,7 +62,7 @@ def _text(body: Draft, symbols: Container[str]) -> str:  # noqa: PLR0911 - one f
 
 
 def _operand(body: Draft, symbols: Container[str]) -> str:
-    """Infix expressions inside others always have brackets, so nobody needs to know which operator binds tighter."""
+    """Write an operand; infix expressions inside others have brackets, so nobody needs to know the precedence."""
     if isinstance(body, Pick):
         infix = _is_operator_set(body)
     else:
@@ -71,14 +71,14 @@ def _operand(body: Draft, symbols: Container[str]) -> str:
 
 
 def _argument(body: Draft, symbols: Container[str]) -> str:
-    """The parentheses of a call also serve as those of an inline choice."""
+    """Write an argument; the parentheses of a call also serve as those of an inline choice."""
     if isinstance(body, Pick) and not _is_list(body) and not _is_operator_set(body):
         return _alternatives(body, symbols)
     return _text(body, symbols)
 
 
 def _choice(choice: Pick, symbols: Container[str]) -> str:
-    """`[1, 2, 5]` for constants, `left {<, >} right` for operators, `(a | b)` for anything else."""
+    """Write a choice: `[1, 2, 5]` for constants, `left {<, >} right` for operators, `(a | b)` for anything else."""
     if _is_list(choice):
         return f"[{', '.join(_text(option.body, symbols) for option in choice.options)}]"
     if _is_operator_set(choice):
@@ -99,7 +99,7 @@ def _is_list(choice: Pick) -> bool:
 
 
 def _is_operator_set(choice: Pick) -> bool:
-    """Whether its options are comparisons that differ only in the operator."""
+    """Return True if its options are comparisons that differ only in the operator."""
     terms = _terms(choice)
     if not terms or not all(term.head in COMPARISONS for term in terms):
         return False
@@ -111,7 +111,7 @@ def _terms(choice: Pick) -> list[Term]:
 
 
 def _plain(choice: Pick, terms: list[Term]) -> bool:
-    """Whether its options are these terms, without weight or English, and no two have the same head."""
+    """Return True if its options are these terms, without weight or English, and no two have the same head."""
     if any(option.weight != 1 or option.english is not None for option in choice.options):
         return False
     return 1 < len({term.head for term in terms}) == len(choice.options)

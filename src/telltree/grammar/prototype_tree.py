@@ -1,6 +1,6 @@
-"""A prototype tree: how likely each rule is at each place of a formula, drawn from and learned."""
+"""A prototype tree: the probability of each rule at each place of a formula, drawn from and learned."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,16 +8,13 @@ from numpy.typing import NDArray
 from telltree.compiled import at, borrowed, inline, kernel, lesser, small
 from telltree.grammar.derivation import Population
 from telltree.grammar.draw import TRIES, choose, constant_of, deepest, most_holes
+from telltree.grammar.grammar import Grammar
 from telltree.grammar.random_streams import FREE, Weighing, after, first_state, mix, name_of, own_shares, weigh
 from telltree.grammar.tables import CHOICE
 
-if TYPE_CHECKING:
-    from telltree.grammar.grammar import Grammar
-
-
-# ---- A prototype tree: for places in a derivation, how likely each rule is there; and compiled drawing from it.
+# ---- The tree: the probability of each rule at places in a derivation, and compiled drawing from it
 #
-# A place is a hole of the rule at the place above it, for one symbol. Only places that were asked for exist: elsewhere
+# A place is a hole of the rule at the place above it, for one symbol. Only places that were visited exist: elsewhere
 # the grammar's own weights decide.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -29,10 +26,10 @@ NOWHERE = -1
 PLACE = np.dtype(
     [
         ("symbol", np.int32),
-        ("hole", np.int32),  # which hole of the rule above it
+        ("hole", np.int32),  # index of the hole in the rule above it
         ("above", np.int32),
-        ("below", np.int32),  # of the places below it, the one that was made last, or NOWHERE
-        ("beside", np.int32),  # of the places below the same one, the one that was made before it, or NOWHERE
+        ("below", np.int32),  # the place below it that was made last, or NOWHERE
+        ("beside", np.int32),  # the place below the same one that was made before it, or NOWHERE
         ("start", np.int32),  # its choices are start … start + size − 1, one for each rule of its symbol, in order
         ("size", np.int32),
     ]
@@ -44,16 +41,16 @@ class Prototype(NamedTuple):
 
     place: NDArray[np.void]
     choice: NDArray[np.void]
-    chance: NDArray[np.float64]  # how likely the rule of each choice is at its place
-    used: NDArray[np.int64]  # how many places there are, and choices
-    own: NDArray[np.float64]  # how likely each rule is among those of its symbol, by the weights of the grammar
+    chance: NDArray[np.float64]  # probability of the rule of each choice at its place
+    used: NDArray[np.int64]  # number of places, and of choices
+    own: NDArray[np.float64]  # probability of each rule among those of its symbol, by the weights of the grammar
     first_rule: NDArray[np.int64]  # of each symbol
-    depth: NDArray[np.int32]  # of each rule: how many operators its shallowest derivation nests
+    depth: NDArray[np.int32]  # of each rule: the operators that its shallowest derivation nests
 
 
 @inline
 def _place_below(place, above, hole, symbol):
-    """The place of a hole below another, or NOWHERE."""
+    """Return the place of a hole below another, or NOWHERE."""
     found = place[at(above)].below if above != NOWHERE else NOWHERE
     while found != NOWHERE and (place[at(found)].hole != hole or place[at(found)].symbol != symbol):
         found = place[at(found)].beside
@@ -62,7 +59,7 @@ def _place_below(place, above, hole, symbol):
 
 @inline
 def _rule_at(tables, prototype, symbol, left, here, state):
-    """A rule for a symbol that fits into what is left of the depth, and the state of the stream.
+    """Choose a rule for a symbol that fits into the remaining depth; returns it, and the state of the stream.
 
     Where the place insists on rules that do not fit, the grammar's own weights decide.
     """
@@ -86,7 +83,7 @@ def _grow(tables, prototype, depth, rules, constants, row, stack, state):
         symbol, left, here = stack[at(waiting), 0], stack[at(waiting), 1], stack[at(waiting), 2]
         rule, state = _rule_at(tables, prototype, symbol, left, here, state)
         first, end = tables.rule[at(rule)].first_hole, tables.rule[at(rule) + at(1)].first_hole
-        if position + waiting + end - first + 1 >= len(rules):  # each hole takes a rule at least
+        if position + waiting + end - first + 1 >= len(rules):  # each hole takes at least one rule
             return 0, state
         rules[at(position)] = rule
         if constants is not None:
@@ -108,8 +105,8 @@ def _grow(tables, prototype, depth, rules, constants, row, stack, state):
 def draw_by(tables, prototype, depth, seed, generation, rules, constants, lengths, names, stack):
     """Fill a population from a prototype tree; individual i uses the stream (seed, generation, i).
 
-    What does not fit into its row is drawn again, after some failures one level shallower; a length of 0 means that
-    nothing did. `stack` is scratch memory: for each hole its symbol, the depth left for it, and its place.
+    A derivation that does not fit into its row is drawn again, after some failures one level shallower; a length of 0
+    means that none fitted. `stack` is scratch memory: for each hole its symbol, the remaining depth, and its place.
     """
     tables, rules = borrowed(tables), borrowed(rules)
     least = tables.of_symbol[0].least_depth
@@ -124,7 +121,7 @@ def draw_by(tables, prototype, depth, seed, generation, rules, constants, length
 
 @small
 def _put(choice, chance, here, room):
-    """Let the choices of a place be drawn as its chances say."""
+    """Set the alias table of a place to its probabilities."""
     for j in range(here.size):
         room.weight[j] = chance[here.start + j]
     weigh(choice, here.start, here.size, room.weight, room.queue)
@@ -132,7 +129,7 @@ def _put(choice, chance, here, room):
 
 @kernel
 def make_place(prototype, above, hole, symbol, room):
-    """A new place, where rules are as likely as in the grammar; returns its number, or NOWHERE if there is no room."""
+    """Make a place where rules are as likely as in the grammar; returns its number, or NOWHERE if there is no room."""
     place, (number, start), first = prototype.place, prototype.used, prototype.first_rule[symbol]
     size = prototype.first_rule[symbol + 1] - first
     if number == len(place) or start + size > len(prototype.chance):
@@ -152,8 +149,9 @@ def make_place(prototype, above, hole, symbol, room):
 
 @kernel
 def follow(tables, prototype, rules, stack, path, room):
-    """Write the places of a derivation's rules into `path`, and make those that are missing; NOWHERE for those that
-    there is no room for, and all below. Returns how many are NOWHERE.
+    """Write the places of a derivation's rules into `path`, and make missing ones; returns the number of NOWHEREs.
+
+    A place for which there is no room is NOWHERE, and so are all below.
     """
     stack[0, 0], waiting, lost = 0, 1, 0
     for k in range(len(rules)):
@@ -175,8 +173,10 @@ def follow(tables, prototype, rules, stack, path, room):
 
 @kernel
 def raise_chances(prototype, path, rules, target, kept, room):
-    """Make rules at places as likely as `target` says, and the others there less so; then mix in the grammar's own
-    shares, so that only `kept` of a place's chances was learned.
+    """Make rules at places as likely as `target`, and the others there less so; then mix in the grammar's own
+    probabilities.
+
+    Only the share `kept` of a place's probabilities is learned.
     """
     place, chance = prototype.place, prototype.chance
     for k in range(len(path)):
@@ -196,37 +196,39 @@ def raise_chances(prototype, path, rules, target, kept, room):
 
 @kernel
 def restore(prototype, chance, room):
-    """Give all places the chances that they had before."""
+    """Restore the probabilities of all places from an earlier state."""
     for k in range(len(chance)):
         prototype.chance[k] = chance[k]
     for number in range(prototype.used[0]):
         _put(prototype.choice, prototype.chance, prototype.place[number], room)
 
 
-# ---- A prototype tree that learns: which rules go where in a formula.
+# ---- The tree that learns
 
 _Ints = NDArray[np.int32]
 _MOST_PLACES = 4_096
 _MOST_CHANCES = 1 << 18
-"""A tree that has so many places, or chances at all of them, forgets those that are the least likely to be reached."""
+"""A tree with this many places, or probabilities at all of them, forgets the places least likely to be reached."""
 
 
 class PrototypeTree:
-    """Place 0 is the whole formula. `kept` is the share of a place's chances that is learned; the rest stays with the
-    grammar's own weights, so that no rule becomes impossible.
+    """A prototype tree that learns. Place 0 is the whole formula.
+
+    `kept` is the share of a place's probabilities that is learned; the rest stays with the grammar's own weights, so
+    that no rule becomes impossible.
     """
 
-    def __init__(self, grammar: "Grammar", max_depth: int, kept: float, most_places: int = _MOST_PLACES) -> None:
+    def __init__(self, grammar: Grammar, max_depth: int, kept: float) -> None:
         tables = grammar.tables
         self._tables, self._depth, self._kept = tables.growing, deepest(tables, max_depth), kept
         first_rule = np.searchsorted(tables.rule["symbol"][:-1], np.arange(len(tables.of_symbol)))
         chances = max(_MOST_CHANCES, int(first_rule[1]))
         self._prototype = Prototype(
-            place=np.zeros(most_places, PLACE),
+            place=np.zeros(_MOST_PLACES, PLACE),
             choice=np.zeros(chances, CHOICE),
             chance=np.zeros(chances),
             used=np.zeros(2, np.int64),
-            own=own_shares(grammar),
+            own=own_shares(grammar.rules, tables),
             first_rule=first_rule,
             depth=tables.depths,
         )
@@ -236,11 +238,11 @@ class PrototypeTree:
 
     @property
     def places(self) -> int:
-        """How many places there are."""
+        """The number of places."""
         return int(self._prototype.used[0])
 
     def chances(self, place: int) -> NDArray[np.float64]:
-        """How likely each rule of its symbol is at a place."""
+        """Return the probability of each rule of its symbol at a place."""
         start, size = self._prototype.place[place][["start", "size"]]
         return self._prototype.chance[start : start + size].copy()
 
@@ -251,7 +253,7 @@ class PrototypeTree:
         )  # fmt: skip
 
     def along(self, rules: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The places of a derivation, which are made if need be, and the rule at each; only those there is room for."""
+        """Return the places of a derivation, made if need be, and the rule at each; only those with room."""
         path = np.empty(len(rules), np.int64)
         if follow(self._tables, self._prototype, rules, self._stack, path, self._room):
             self._forget()
@@ -260,13 +262,13 @@ class PrototypeTree:
         return path[there], rules[there]
 
     def likelihood(self, path: NDArray[np.int64], rules: NDArray[np.int32]) -> NDArray[np.float64]:
-        """How likely each of these rules is at its place."""
+        """Return the probability of each of these rules at its place."""
         places, first_rule = self._prototype.place[path], self._prototype.first_rule
         chosen: NDArray[np.int64] = places["start"] + rules - first_rule[places["symbol"]]
         return self._prototype.chance[chosen]
 
     def anyhow(self, path: NDArray[np.int64], lots: NDArray[np.float64]) -> NDArray[np.int32]:
-        """A rule for each place as the grammar itself would draw it, by numbers from 0 to 1."""
+        """Return a rule for each place as the grammar itself would draw it, by numbers from 0 to 1."""
         found = []
         for symbol, lot in zip(self._prototype.place["symbol"][path].tolist(), lots.tolist(), strict=True):
             first, end = self._prototype.first_rule[symbol : symbol + 2]
@@ -277,11 +279,11 @@ class PrototypeTree:
     def make_likely(
         self, path: NDArray[np.int64], rules: NDArray[np.int32], target: NDArray[np.float64]
     ) -> None:  # fmt: skip
-        """Make these rules as likely at their places as `target` says, but for what is not learned."""
+        """Make these rules as likely at their places as `target`, apart from the share that is not learned."""
         raise_chances(self._prototype, path, rules, target, self._kept, self._room)
 
     def _forget(self) -> None:
-        """Keep the half of the places that are the likeliest to be reached, the first of equals."""
+        """Drop the half of the places least likely to be reached, the last of equals."""
         reach = self._reach()
         kept = np.sort(np.argsort(-reach, kind="stable")[: max(1, self.places // 2)])
         number = np.full(self.places, NOWHERE)
@@ -292,7 +294,9 @@ class PrototypeTree:
         self._rebuild(before["symbol"], before["hole"], above.astype(np.int32), chance)
 
     def _reach(self) -> NDArray[np.float64]:
-        """How likely each place is to be reached; none is likelier than the one above it, which has a lower number."""
+        """Return the probability that each place is reached, at most that of the place above it, which has a lower
+        number.
+        """
         tables, reach = self._tables, np.ones(self.places)
         for number in range(1, self.places):
             here = self._prototype.place[number]
@@ -306,7 +310,7 @@ class PrototypeTree:
         return reach
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The places and their chances."""
+        """Return the places and their probabilities."""
         places, chances = self._prototype.used
         here = self._prototype.place[:places]
         return {name: here[name].copy() for name in ("symbol", "hole", "above")} | {
@@ -314,7 +318,7 @@ class PrototypeTree:
         }
 
     def resume(self, symbol: _Ints, hole: _Ints, above: _Ints, chance: NDArray[np.float64]) -> None:
-        """Take the places of another tree of this grammar; ValueError if they cannot be."""
+        """Replace the places by those of another tree of this grammar; ValueError if they do not fit."""
         symbols, number = len(self._prototype.first_rule) - 1, np.arange(len(symbol))
         if not len(symbol) == len(hole) == len(above) <= len(self._prototype.place):
             raise ValueError("the places of a formula do not fit together")

@@ -1,15 +1,14 @@
 """Compiled random streams, alias tables for weighted choices, and hashes of derivations."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, kernel, small
-
-if TYPE_CHECKING:
-    from telltree.grammar.grammar import Grammar
-
+from telltree.grammar.normal_form import Rule
+from telltree.grammar.tables import Tables
 
 # ---- Random streams for compiled code. A stream depends on its key alone, so the order of work changes nothing.
 
@@ -31,7 +30,7 @@ def mix(x):
 
 @small
 def number_name(value):
-    """The hash of a number: equal numbers have equal hashes."""
+    """Return the hash of a number: equal numbers have equal hashes."""
     return mix(np.float64(value).view(np.uint64) + GOLDEN)
 
 
@@ -43,48 +42,48 @@ def weave(name, position, part):
 
 @small
 def first_state(seed, generation, index):
-    """The state at the start of the stream for this key."""
+    """Return the state at the start of the stream for this key."""
     return mix(mix(np.uint64(seed) + GOLDEN * np.uint64(generation)) + GOLDEN * np.uint64(index))
 
 
 @small
 def after(state):
-    """The next state of a stream; `mix` turns a state into its random word."""
+    """Return the next state of a stream; `mix` turns a state into its random word."""
     return state + GOLDEN
 
 
 @small
 def next_word(stream):
-    """64 random bits."""
+    """Return 64 random bits."""
     stream[0] += GOLDEN
     return mix(stream[0])
 
 
 @small
 def below_of(word, n):
-    """An integer in 0 … n−1 from 64 random bits (n < 2**32; the bias is under n / 2**32)."""
+    """Return an integer in 0 … n−1 from 64 random bits (n < 2**32; the bias is under n / 2**32)."""
     return np.int64(((word >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @small
 def below(stream, n):
-    """A random integer in 0 … n−1."""
+    """Return a random integer in 0 … n−1."""
     return below_of(next_word(stream), n)
 
 
 @small
 def unit_of(word):
-    """A number in [0, 1) from 64 random bits."""
+    """Return a number in [0, 1) from 64 random bits."""
     return np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @small
 def unit(stream):
-    """A random number in [0, 1)."""
+    """Return a random number in [0, 1)."""
     return unit_of(next_word(stream))
 
 
-# ---- Compiled alias tables: choices between rules get other weights while a search runs.
+# ---- Compiled alias tables, as choices between rules get other weights while a search runs.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -92,9 +91,9 @@ def unit(stream):
 _WHOLE = np.uint64(1 << 32)
 
 
-def own_shares(grammar: "Grammar") -> NDArray[np.float64]:
-    """How likely each rule is among those of its symbol, by the weights that the grammar gives them."""
-    weight, symbol = np.array([rule.weight for rule in grammar.rules], np.float64), grammar.tables.rule["symbol"][:-1]
+def own_shares(rules: Sequence[Rule], tables: Tables) -> NDArray[np.float64]:
+    """Return the probability of each rule among those of its symbol, by the weights that the grammar gives them."""
+    weight, symbol = np.array([rule.weight for rule in rules], np.float64), tables.rule["symbol"][:-1]
     return np.asarray(weight / np.bincount(symbol, weight)[symbol])
 
 
@@ -106,7 +105,7 @@ class Weighing(NamedTuple):
 
     @classmethod
     def empty(cls, choices: int) -> "Weighing":
-        """Room for rows of up to so many choices."""
+        """Return room for rows of up to so many choices."""
         return cls(np.empty(choices), np.empty(choices, np.int64))
 
 
@@ -114,7 +113,7 @@ class Weighing(NamedTuple):
 def weigh(choice, start, size, weight, queue):
     """Make choices start … start + size − 1 as likely as these weights, one for each, which are used up.
 
-    It is Walker's alias method, as in `rules.tables`, where a grammar's own weights are packed.
+    It is Walker's alias method, as in `grammar/tables.py`, where a grammar's own weights are packed.
     """
     total = 0.0
     for k in range(size):
@@ -138,30 +137,32 @@ def weigh(choice, start, size, weight, queue):
             queue[at(light)], light, heavy = j, light + 1, heavy + 1
 
 
-# ---- Names: derivations as 64-bit hashes, so that compiled code can tell whether one was seen before.
+# ---- Names: derivations as 64-bit hashes, by which compiled code knows derivations it has seen.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 FREE = np.uint64(0)
-"""No derivation has this name: it marks a free slot in hash tables of names."""
+"""The name of no derivation: it marks a free slot in hash tables of names."""
 
 
 @small
 def longer_name(name, rule):
-    """The unfinished name of a derivation after one more rule."""
+    """Return the unfinished name of a derivation after one more rule."""
     return (name ^ (name >> np.uint64(29)) ^ np.uint64(rule + 1)) * GOLDEN
 
 
 @small
 def finished_name(name):
-    """The name of a finished derivation."""
+    """Return the name of a finished derivation."""
     return mix(name) | np.uint64(1)
 
 
 @small
 def name_of(rules, constants, row, length):
-    """The name of a derivation. Its random constants are a row of `constants`, or None if the grammar draws none."""
+    """Return the name of a derivation. Its random constants are a row of `constants`, or None if the grammar draws
+    none.
+    """
     name = FREE
     for node in range(length):
         name = longer_name(name, rules[at(node)])
@@ -179,7 +180,9 @@ def name_rows(rules, constants, lengths, names):
 
 @small
 def place_of(keys, name):
-    """The slot of a name in a hash table with open addressing, or the free slot for it. Its size is a power of two."""
+    """Return the slot of a name in a hash table with open addressing, or a free slot for it. Its size is a power of
+    two.
+    """
     mask = np.uint64(len(keys) - 1)
     place = (name >> np.uint64(1)) & mask
     while keys[place] != FREE and keys[place] != name:

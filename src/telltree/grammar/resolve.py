@@ -1,4 +1,4 @@
-"""Syntax tree to draft: names looked up, groups written out, English checked."""
+"""From syntax tree to draft: names looked up, groups written out, English checked."""
 
 import math
 import re
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.errors import GrammarError, SettingsError
-from telltree.grammar.parser import WORDS, room_for_groups
+from telltree.grammar.limits import most_group_members
+from telltree.grammar.parser import RESERVED
 from telltree.grammar.syntax_tree import (
     Alternative,
     Apply,
@@ -43,7 +44,7 @@ from telltree.panel.dates import UNITS, StepLength
 from telltree.panel.statistics import Statistics
 from telltree.text import alike, counted
 
-# ---- Which names a text may use, and what to say about one it may not.
+# ---- Names, and the errors about those that do not exist
 
 _CALLED = (Form.CALL, Form.WINDOW)
 _TYPE_OF = {
@@ -54,7 +55,7 @@ _TYPE_OF = {
 
 
 def attribute(column: Column) -> Attribute:
-    """The column as an expression."""
+    """Return the column as an expression."""
     return _attribute(column.name, column.type)
 
 
@@ -64,12 +65,12 @@ def _attribute(name: str, kind: ColumnType) -> Attribute:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a name is a word of the language, and so none for symbols."""
-    return name in WORDS or is_word(name)
+    """Return True if a name is a word of the language, which symbols cannot have."""
+    return name in RESERVED or is_word(name)
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
-    """A hint at the known name most like this one, for the end of a message; empty if none is similar."""
+    """Return a hint at the most similar known name, for the end of a message; empty if none is similar."""
     close = alike(name, known, likeness=likeness)
     return f"; did you mean {close[0]}?" if close else ""
 
@@ -86,7 +87,7 @@ class KnownNames:
     def __post_init__(self) -> None:
         by_name = {function.name: function for function in self.functions}
         for name in by_name:
-            if name in WORDS:
+            if name in RESERVED:
                 raise SettingsError(f"a user function cannot be called {name!r}, a word of the grammar language")
         if len(by_name) < len(self.functions):
             raise SettingsError("two user functions have the same name")
@@ -94,7 +95,7 @@ class KnownNames:
         self._called = {**operators, **by_name}
 
     def attribute(self, name: str, place: TextPlace) -> Attribute:
-        """The attribute of this name."""
+        """Return the attribute of this name; GrammarError if there is none."""
         if name in self.schema:
             return attribute(self.schema[name])
         if name in self._called:
@@ -106,12 +107,12 @@ class KnownNames:
         raise GrammarError(f"there is no {what} called {name_text(name)}{hint}", *place)
 
     def _category(self, name: str) -> str:
-        """A hint at the category most like an unknown name; empty if none is similar."""
+        """Return a hint at the most similar category; empty if none is similar."""
         close = alike(name, (level for column in self.schema.values() for level in column.levels))
         return f"; a category is written in quotes: {level_text(close[0])}" if close else ""
 
     def called(self, name: str, place: TextPlace) -> Operator | UserFunction:
-        """The operator or user function that is written `name(...)`."""
+        """Return the operator or user function that is written `name(...)`; GrammarError if there is none."""
         if name in self._called:
             return self._called[name]
         if name.endswith("[]"):
@@ -122,29 +123,29 @@ class KnownNames:
         raise GrammarError(f"{name} is {what}{hint}", *place)
 
 
-# ---- Groups: attributes selected by type or kind, and the constants each is compared with.
+# ---- Groups: attributes selected by type or kind, and the constants that each is compared with.
 
 MOST_POINTS = 10_000  # of one grid
 _MORE_DECIMALS = 3  # beyond the fewest, that a grid may have if they are exact: eighths stay eighths
-_ARITHMETIC = 1e-14  # what it leaves, as a share of the largest number
+_ARITHMETIC = 1e-14  # rounding errors, as a share of the largest number
 OWN = frozenset({"grid", "quantiles", "random", "thresholds", "levels", "other"})
 """Supplies that depend on the attribute they are compared with, unless their range is given."""
 
 
 @lru_cache(maxsize=10_000)
 def constant(value: float | str) -> Number | Level:
-    """The constant that this text stands for: −0 becomes 0. Most recur, and one object is found fastest."""
+    """Return a number or level; −0 becomes 0. Cached, since most recur, and one object is found fastest."""
     return Level(value) if isinstance(value, str) else Number(value + 0.0)
 
 
 def needs_attribute(supply: Supply) -> bool:
-    """Whether the supply may only stand to the right of an attribute."""
+    """Return True if the supply may only stand to the right of an attribute."""
     return supply.word in OWN and len(supply.values) < 2
 
 
 @dataclass
 class Groups:
-    """Writes out the groups of one grammar; `left_out` collects the columns that selectors passed over, and why."""
+    """Writes out the groups of one grammar; `left_out` collects the columns that selectors left out, and why."""
 
     schema: Schema
     panel: Panel | None
@@ -156,7 +157,7 @@ class Groups:
         return {} if self.panel is None else dict(unusable(self.panel))
 
     def columns(self, each: Each) -> list[Column]:
-        """The columns a selector selects."""
+        """Return the columns that a selector selects."""
         if each.word == "kind":
             found = self.schema.kinds().get(each.kind)
             if found is None:
@@ -173,13 +174,13 @@ class Groups:
         return kept
 
     def attributes(self, each: Each) -> Draft:
-        """A choice among the attributes a selector selects."""
+        """Return a choice among the attributes that a selector selects."""
         return self._any([Term(attribute(column), (), each.place) for column in self.columns(each)], each.place)
 
     def comparisons(
         self, each: Each | Column, operators: tuple[Operator, ...], supply: Supply, place: TextPlace
     ) -> Draft:
-        """The group `each … {operators} supply`: attribute, then operator, then constant."""
+        """Return the group `each … {operators} supply`: attribute, then operator, then constant."""
         columns = self.columns(each) if isinstance(each, Each) else [each]
         if supply.word == "thresholds":
             _require_thresholds(columns, supply.place)
@@ -188,7 +189,7 @@ class Groups:
         shared = self.constants(supply, columns) if alike else None
         choices: list[Draft] = []
         for column in columns:
-            self._count(len(shared.options) if isinstance(shared, Pick) else 0, place)  # they are written for each
+            self._count(len(shared.options) if isinstance(shared, Pick) else 0, place)  # written for each column
             against = shared or self._against(column, columns if isinstance(each, Each) else None, supply)
             if against is not None:
                 left = Term(attribute(column), (), place)
@@ -200,8 +201,9 @@ class Groups:
         return pick(choices, place)
 
     def _against(self, column: Column, selected: list[Column] | None, supply: Supply) -> Draft | None:
-        """What one column is compared with; None if `other` finds nothing among the selected columns, or among all if
-        `selected` is None.
+        """Return the right-hand sides for one column; None if `other` finds nothing to compare it with.
+
+        `other` looks among the selected columns, or among all if `selected` is None.
         """
         if supply.word == "levels":
             if not column.levels:
@@ -216,9 +218,11 @@ class Groups:
         return self.constants(supply, [column])
 
     def constants(self, supply: Supply, columns: list[Column]) -> Draft:
-        """A choice among the constants of a supply, or a random one; from the values of these columns if needed."""
+        """Return a choice among the constants of a supply, or a random one; if needed, from the values of these
+        columns.
+        """
         place = supply.place
-        if supply.word == "list":  # which stands in the text, and counted there
+        if supply.word == "list":  # they stand in the text, and were counted there
             return pick([Term(constant(v), (), place) for v in dict.fromkeys(supply.values)], place)
         numbers = [float(v) for v in supply.values if not isinstance(v, str)]
         if supply.word == "thresholds":
@@ -246,7 +250,7 @@ class Groups:
         return pick(terms, place)
 
     def _count(self, terms: int, place: TextPlace) -> None:
-        """Refuse groups that say too much before they are written out."""
+        """Raise GrammarError if groups become too large, before they are written out."""
         self._made += terms
         if self._made > self._room:
             raise GrammarError(
@@ -257,7 +261,7 @@ class Groups:
 
     @cached_property
     def _room(self) -> int:
-        return room_for_groups(self.schema)
+        return most_group_members(self.schema)
 
     def _values(self, columns: list[Column], supply: Supply) -> Statistics:
         for column in columns:
@@ -318,7 +322,7 @@ def _spread(low: float, high: float, points: int) -> NDArray[np.float64]:
 
 
 def _shortened(spread: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Evenly spread numbers with few decimals, off their places by at most 5 % of a step; the ends stay."""
+    """Round evenly spread numbers to few decimals, each by at most 5 % of a step; the ends stay."""
     low, high = spread[[0, -1]].tolist()
     step = (high / 2 - low / 2) / (len(spread) - 1) * 2
     if not 0 < step < math.inf:
@@ -328,7 +332,7 @@ def _shortened(spread: NDArray[np.float64]) -> NDArray[np.float64]:
     choices = [np.round(spread, fewest + more) for more in range(_MORE_DECIMALS + 1)]
     found = next((choice for choice in choices if np.abs(choice - spread).max() <= noise), choices[0])
     found[[0, -1]] = low, high
-    return found if np.all(np.diff(found) > 0) else spread  # a step may be as small as what a float can tell apart
+    return found if np.all(np.diff(found) > 0) else spread  # a step may be the smallest difference between floats
 
 
 # ---- Amounts of time in place of numbers of steps: `F[0 s, 5 s](x)`.
@@ -337,7 +341,7 @@ _NEARLY_WHOLE = 1e-6
 
 
 def steps_in(duration: Constant, step: StepLength | None) -> float:
-    """How many steps of this length an amount of time is; GrammarError if that is no whole number, or not known."""
+    """Return an amount of time as a number of steps; GrammarError if that is not whole, or unknown."""
     said = f"{number_text(float(duration.value))} {duration.unit}"
     period, unit = step or (None, "")
     if period is None or not unit:
@@ -354,13 +358,13 @@ def steps_in(duration: Constant, step: StepLength | None) -> float:
     return float(round(steps))
 
 
-# ---- Source tree to draft: names looked up, groups written out, English checked.
+# ---- The draft
 
 
 def resolve(
     definitions: Sequence[Definition], data: Panel | Schema, functions: Sequence[UserFunction]
 ) -> tuple[dict[str, tuple[Option, ...]], dict[str, str]]:
-    """The draft of each symbol, and the columns that selectors left out with the reasons."""
+    """Return the draft of each symbol, and the columns that selectors left out with the reasons."""
     places: dict[str, TextPlace] = {}
     for definition in definitions:
         symbol, place = definition.symbol, definition.place
@@ -378,7 +382,7 @@ def resolve(
 
 
 class Resolver:
-    """Looks names up; without symbols it reads formulas."""
+    """Looks up names in syntax trees; without symbols it resolves formulas."""
 
     def __init__(
         self,
@@ -393,13 +397,13 @@ class Resolver:
         self.groups = Groups(schema, None if isinstance(data, Schema) else data)
 
     def option(self, alternative: Alternative) -> Option:
-        """One alternative."""
+        """Return one alternative as a draft."""
         body = self.draft(alternative.body)
         english = None if alternative.english is None else _indexed(alternative.english, body)
         return Option(body, alternative.weight, english)
 
     def draft(self, source: Source) -> Draft:  # noqa: PLR0911 - one for each case
-        """Any part of an alternative."""
+        """Return any part of an alternative as a draft."""
         match source:
             case Name():
                 return Term(self._named(source), (), source.place)
@@ -440,7 +444,7 @@ class Resolver:
         return Term(head, (*map(self.draft, call.args[:takes]), *parameters), call.place)
 
     def _like_a_shape(self, head: Operator, call: Call) -> Term:
-        """An operator whose brackets hold the numbers of a shape."""
+        """Return a call whose brackets hold the numbers of a shape."""
         operands, given = call.args[: -call.bounds], call.args[-call.bounds :]
         if len(operands) != head.takes:
             raise GrammarError(
@@ -453,7 +457,7 @@ class Resolver:
         return Term(head, (*map(self.draft, operands), Term(Shape(values), (), call.place)), call.place)
 
     def _parameter(self, source: Source) -> Draft:
-        """A parameter of an operator; an amount of time is turned into steps."""
+        """Return a parameter of an operator; an amount of time becomes a number of steps."""
         match source:
             case Constant(unit=unit) if unit:
                 return Term(Number(steps_in(source, self._step)), (), source.place)
@@ -492,7 +496,7 @@ _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 def _no_unit(source: Constant) -> GrammarError:
-    """What is wrong with a unit behind a number that nothing looks along time by."""
+    """Return the error about a unit behind a number that is not an amount of time."""
     if source.unit not in UNITS:
         return GrammarError(f"found {source.unit!r} behind a number; write the number alone", *source.unit_place)
     return GrammarError(
@@ -503,7 +507,7 @@ def _no_unit(source: Constant) -> GrammarError:
 
 
 def _indexed(english: English, body: Draft) -> str:
-    """The sentence with numbers for the names of its placeholders."""
+    """Return the sentence with numbers for the names of its placeholders."""
     if isinstance(body, Term) and isinstance(body.head, RandomNumber):
         raise GrammarError("a random constant speaks for itself; it takes no English", *english.place)
     holes = [

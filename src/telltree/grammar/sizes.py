@@ -1,4 +1,4 @@
-"""How many derivations there are of each size, and which. A derivation's size is the number of terminals it writes."""
+"""The number of derivations of each size, and their enumeration. A size is the number of terminals that are written."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ class Sizes:
             self._of_symbol.setdefault(rule.symbol, []).append((number, rule.terminals, rule.holes))
 
     def counts(self, start: str, most: int) -> list[int]:
-        """How many derivations of `start` have each size, from 0 to `most`."""
+        """Return the numbers of derivations of `start` by size, from 0 to `most`."""
         shapes = {
             symbol: Counter((size, holes) for _, size, holes in rules) for symbol, rules in self._of_symbol.items()
         }
@@ -37,13 +37,17 @@ class Sizes:
         return counts[start]
 
     def enumerate(self, start: str, most: int) -> Iterator[list[int]]:
-        """The derivations of `start` up to this size, as rule numbers in prefix order: by size, then by rule number."""
+        """Yield the derivations of `start` up to this size, as rule numbers in prefix order: by size, then by rule
+        number.
+        """
         possible = self._possible(most)
         for size in range(1, most + 1):
             yield from _Walk(self._of_symbol, possible, size).derivations(start)
 
     def _possible(self, most: int) -> dict[str, int]:
-        """For each symbol the sizes its derivations can have, up to `most`: bit n is set if n is one of them."""
+        """Return the sizes that derivations of each symbol can have, up to `most`, as bits: bit n is set if n is one of
+        them.
+        """
         possible = dict.fromkeys(self._of_symbol, 0)
         shapes = {symbol: {(size, holes) for _, size, holes in rules} for symbol, rules in self._of_symbol.items()}
         within = (1 << most + 1) - 1
@@ -63,7 +67,7 @@ class Sizes:
 
 
 def _sums(first: int, second: int) -> int:
-    """All sums of one size of each set."""
+    """Return all sums of one size of each set."""
     sums = 0
     while first:
         lowest = first & -first
@@ -73,7 +77,7 @@ def _sums(first: int, second: int) -> int:
 
 
 class _Fillings:
-    """`ways[i][n]`: in how many ways the holes from the i-th on can be filled with n terminals."""
+    """The numbers of ways to fill holes: `ways[i][n]` for the holes from the i-th on, with n terminals in all."""
 
     def __init__(self, holes: Holes) -> None:
         self._holes = holes
@@ -91,7 +95,7 @@ class _Fillings:
 
 
 class _Pending(NamedTuple):
-    """Symbols still to be expanded, the first on top; `sums` has the sizes they can have together."""
+    """Symbols still to be expanded, the first on top; `sums` are the sizes that they can have together."""
 
     symbol: str
     rest: "_Pending | None"
@@ -136,7 +140,7 @@ class _Walk:
         return rest
 
     def _choices(self, pending: _Pending, left: int) -> list[Choice]:
-        """The rules for the top symbol after which exactly the remaining size can still be reached."""
+        """Return the rules for the top symbol after which exactly the remaining size can still be reached."""
         after = 1 if pending.rest is None else pending.rest.sums
         key = (pending.symbol, after, left)
         if key not in self._fitting:

@@ -9,23 +9,24 @@ from telltree.logic import Attribute, Level, Number, Shape, UserFunction
 from telltree.logic.expression import RandomNumber
 from telltree.logic.operators import Operator
 
-# ---- The source tree of a grammar: what its author wrote, with places, before names are looked up.
+# ---- The syntax tree, with places, before names are looked up.
 #
-# The languages that telltree itself writes begin here: as text, thousands of columns would take seconds to parse.
+# Languages that telltree itself writes are built as syntax trees: parsing the text of thousands of columns would take
+# seconds.
 
 DEEPEST = 100  # levels of nesting; later stages are recursive, and nobody reads deeper ones
 LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these limits an alternative would never be drawn, or always
 
 
 class TextPlace(NamedTuple):
-    """Where something stands in the text, from 1."""
+    """The line and column of something in the text, from 1."""
 
     line: int
     column: int
 
 
 NOWHERE = TextPlace(1, 1)
-"""The place of what telltree itself writes, which has no text."""
+"""The place of anything that telltree itself writes, which has no text."""
 
 
 class Name(NamedTuple):
@@ -70,7 +71,7 @@ class Call:
     args: tuple["Source", ...]
     place: TextPlace = NOWHERE
     bounds: int = 0
-    """How many of the arguments, the last ones, stand in brackets before the parentheses."""
+    """The number of arguments, the last ones, that stand in brackets before the parentheses."""
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -135,7 +136,7 @@ Source = Name | Constant | Supply | Each | Call | Apply | Comparison | Choice
 
 
 def any_of(bodies: Sequence[Source]) -> Source:
-    """An inline choice among these; a single one is not wrapped."""
+    """Return an inline choice among these; a single one is not wrapped."""
     return bodies[0] if len(bodies) == 1 else Choice(tuple(map(Alternative, bodies)))
 
 
@@ -148,13 +149,15 @@ class Definition(NamedTuple):
 
 
 def _depth_over(below: tuple[Source, ...], place: TextPlace) -> int:
-    depth = 1 + max((getattr(source, "depth", 0) for source in below), default=0)
+    depth = 1
+    for source in below:
+        depth = max(depth, 1 + getattr(source, "depth", 0))
     if depth > DEEPEST:
         raise GrammarError(f"nested more than {DEEPEST} levels deep; name the inner part in a rule of its own", *place)
     return depth
 
 
-# ---- A grammar with every name looked up and every group written out, before it is brought to normal form.
+# ---- The draft, with every name looked up and every group written out, before it is brought to normal form.
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,7 @@ class Term:
 
     @property
     def opens(self) -> bool:
-        """Whether a rule of its own fills it in: true of symbols and random constants."""
+        """True if a rule of its own fills it in, as for symbols and random constants."""
         return isinstance(self.head, (Symbol, RandomNumber))
 
 
@@ -203,12 +206,12 @@ Definitions = Mapping[str, tuple[Option, ...]]
 
 
 def pick(bodies: list[Draft], place: TextPlace) -> Draft:
-    """One of these, with equal weights; a single one is not wrapped."""
+    """Return a choice among these, with equal weights; a single one is not wrapped."""
     return bodies[0] if len(bodies) == 1 else Pick(tuple(map(Option, bodies)), place)
 
 
 def open_places(body: Draft) -> Iterator[Draft]:
-    """The symbols that a rule with this body leaves to other rules, in prefix order."""
+    """Yield the symbols that a rule with this body leaves to other rules, in prefix order."""
     if isinstance(body, Pick) or body.opens:
         yield body
         return
@@ -223,7 +226,7 @@ class _Lift:
         self._done: dict[int, Term] = {}  # by identity: the operators of a set share the constants on their right
 
     def option(self, option: Option) -> Option:
-        """The option with inline choices replaced by symbols; a random constant may be a whole rule."""
+        """Return the option with inline choices replaced by symbols; a random constant may be a whole rule."""
         body = option.body
         if isinstance(body, Term) and not body.args:
             return option
@@ -246,7 +249,7 @@ class _Lift:
 
 
 def lift(definitions: Definitions) -> dict[str, tuple[Option, ...]]:
-    """The definitions with a symbol of its own for every inline choice and every random constant."""
+    """Return the definitions with a symbol of its own for every inline choice and every random constant."""
     lifting = _Lift()
     named = {symbol: tuple(map(lifting.option, options)) for symbol, options in definitions.items()}
     return named | lifting.symbols

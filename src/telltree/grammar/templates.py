@@ -12,11 +12,11 @@ from telltree.grammar.tables import code_of
 from telltree.logic import Expression, Hole, Type
 from telltree.logic.meaning import MicroOp
 
-# ---- What shapes mean, in a form that is the same for all that mean the same.
+# ---- The meaning of templates, in a form that is the same for all templates with the same meaning.
 #
 # A value is a number that stands for a node of a table, and its lowest bit for a negation. ∧, ∨, ⇒ and ¬ are written
 # as ∧ and negations, F and G as F and negations, ∧ has any number of operands in a fixed order, and F(a ∨ b) is F a ∨
-# F b. All of this holds at every step of a record, so values may stand for each other wherever they are.
+# F b. All of this holds at every step of a record, so equal values may replace each other anywhere.
 
 LEAF, AND, EVER, OPAQUE = "leaf", "and", "ever", "opaque"
 
@@ -26,12 +26,12 @@ class TemplateNode(NamedTuple):
 
     kind: str
     what: Hashable
-    """Of a leaf, what it is; of what is opaque, its operator."""
+    """The content of a leaf, or the operator of an opaque node."""
     operands: tuple[int, ...]
 
 
 class Valued(NamedTuple):
-    """A value, and which slots its leaves are: the tree of its node, with slots in place of leaves."""
+    """A value, and the slots of its leaves: the tree of its node, with slots in place of leaves."""
 
     value: int
     tree: Any
@@ -44,22 +44,22 @@ class Valued(NamedTuple):
 
 
 class Values:
-    """The table of all values that were met, each once."""
+    """The table of all values so far, each once."""
 
     def __init__(self) -> None:
         self.nodes: list[TemplateNode] = []
         self._places: dict[TemplateNode, int] = {}
 
     def node(self, value: int) -> TemplateNode:
-        """The node of a value."""
+        """Return the node of a value."""
         return self.nodes[value >> 1]
 
     def leaf(self, what: Hashable, slot: int | None) -> Valued:
-        """What is not looked into."""
+        """Return the value of a leaf."""
         return Valued(self._entered(TemplateNode(LEAF, what, ())), slot)
 
     def of(self, e: Expression, part: Callable[[Expression], Valued | None]) -> Valued:  # noqa: PLR0911  one an operator
-        """The value of a template; `part` gives those of its holes, and of what is not looked into."""
+        """Return the value of a template; `part` gives those of its holes and of other leaves."""
         given = part(e)
         if given is not None:
             return given
@@ -81,7 +81,7 @@ class Values:
         return Valued(self._entered(node), tuple(operand.tree for operand in operands))
 
     def both(self, operands: Sequence[Valued]) -> Valued:
-        """The conjunction."""
+        """Return the conjunction."""
         flat: list[Valued] = []
         for one in operands:
             node = self.node(one.value)
@@ -92,7 +92,7 @@ class Values:
         return Valued(self._entered(node), tuple(operand.tree for operand in flat))
 
     def ever(self, operand: Valued) -> Valued:
-        """F."""
+        """Return F of the operand."""
         node = self.node(operand.value)
         if node.kind == AND and operand.value & 1:  # a disjunction
             parts = [
@@ -110,15 +110,15 @@ class Values:
         return 2 * place
 
 
-# ---- Which formulas of a grammar are meant, and how many they are.
+# ---- Limits, and the numbers of formulas within them
 
 
 @dataclass(frozen=True)
-class Scope:
-    """All formulas of at most so many atoms that nest at most so many operators, and write at most so many terminals.
+class FormulaLimits:
+    """All formulas within limits on atoms, nested operators and terminals.
 
-    An atom is the smallest condition, such as `x < 5`. What stands inside an atom does not count, unless it comes from
-    a symbol of its own.
+    An atom is the smallest condition, such as `x < 5`. Anything inside an atom does not count, unless it comes from a
+    symbol of its own.
     """
 
     max_atoms: int
@@ -126,20 +126,20 @@ class Scope:
     max_size: int | None = None
 
     def has(self, atoms: int, size: int, depth: int) -> bool:
-        """Whether a formula belongs to it."""
+        """Return True if a formula is within the limits."""
         fits = self.max_size is None or size <= self.max_size
         return fits and atoms <= self.max_atoms and depth <= self.max_depth
 
 
 def atoms_in(template: Expression) -> int:
-    """The atoms that a template writes itself."""
+    """Return the number of atoms that a template writes itself."""
     if code_of(template) is MicroOp.ATOM:
         return 1
     return sum(map(atoms_in, template.args))
 
 
 def holes_in(template: Expression, above: int = 0) -> Iterator[tuple[Hole, int]]:
-    """The holes of a template, in prefix order, and how many operators are above each."""
+    """Yield the holes of a template, in prefix order, and the number of operators above each."""
     if isinstance(template.head, Hole):
         yield template.head, above
     for arg in template.args:
@@ -147,17 +147,17 @@ def holes_in(template: Expression, above: int = 0) -> Iterator[tuple[Hole, int]]
 
 
 _Sizes = Counter[tuple[int, int]]
-"""How many derivations there are, by their atoms and size; the size is 0 where it does not matter."""
+"""The numbers of derivations by atoms and size; the size is 0 where it does not matter."""
 _Kind = tuple[int, int, int, tuple[tuple[str, int], ...]]
-"""What decides how many derivations begin with a rule: its atoms, size, height and holes."""
+"""The atoms, size, height and holes of a rule, on which the number of its derivations depends."""
 _ENDLESS = 1 << 40
-"""More than any scope has."""
+"""More than the limits of any scope."""
 
 
 class Counted:
     """The number of derivations within a scope."""
 
-    def __init__(self, rules: Sequence[Rule], scope: Scope) -> None:
+    def __init__(self, rules: Sequence[Rule], scope: FormulaLimits) -> None:
         self._scope, self._known = scope, dict[tuple[str, int], _Sizes]()
         self._kinds: dict[str, Counter[_Kind]] = {}
         for rule in rules:
@@ -169,21 +169,23 @@ class Counted:
         return atoms_in(template), rule.terminals if self._scope.max_size is not None else 0, template.depth, holes
 
     def by_atoms(self, start: str) -> Mapping[int, int]:
-        """How many derivations of a symbol have each number of atoms."""
+        """Return the numbers of derivations of a symbol by their atoms."""
         found = Counter[int]()
         for (atoms, _), number in self._of(start, self._scope.max_depth).items():
             found[atoms] += number
         return found
 
     def is_all(self, start: str) -> bool:
-        """Whether the scope has all derivations of a symbol that nest no deeper than it allows."""
+        """Return True if the scope has all derivations of a symbol that nest no deeper than it allows."""
         largest = self._largest(start, self._scope.max_depth, {})
         return largest is None or self._scope.has(*largest, 0)
 
     def _largest(
         self, symbol: str, left: int, known: dict[tuple[str, int], tuple[int, int] | None]
     ) -> tuple[int, int] | None:
-        """The most atoms and terminals of derivations that nest at most `left` operators; None if there are none."""
+        """Return the most atoms and terminals of derivations that nest at most `left` operators; None if there are
+        none.
+        """
         if (symbol, left) not in known:
             found = []
             for atoms, size, height, holes in self._kinds[symbol]:
@@ -197,13 +199,13 @@ class Counted:
         return known[symbol, left]
 
     def goes_deeper(self, start: str) -> bool:
-        """Whether there are derivations of a symbol that nest deeper than the scope allows."""
+        """Return True if there are derivations of a symbol that nest deeper than the scope allows."""
         return self._deepest(start, {}) > self._scope.max_depth
 
     def _deepest(self, symbol: str, known: dict[str, int]) -> int:
-        """How many operators derivations of a symbol nest at most."""
+        """Return the most operators that derivations of a symbol nest."""
         if symbol not in known:
-            known[symbol] = _ENDLESS  # for whatever leads back to it
+            known[symbol] = _ENDLESS  # for a cycle back to it
             known[symbol] = max(
                 max([height, *(above + self._deepest(hole, known) for hole, above in holes)])
                 for *_, height, holes in self._kinds[symbol]
@@ -211,7 +213,7 @@ class Counted:
         return known[symbol]
 
     def _of(self, symbol: str, left: int) -> _Sizes:
-        """The derivations of a symbol that nest at most `left` operators."""
+        """Return the derivations of a symbol that nest at most `left` operators."""
         if (symbol, left) not in self._known:
             found = _Sizes()
             for (atoms, size, height, holes), times in self._kinds[symbol].items():
@@ -233,15 +235,16 @@ class Counted:
         return found
 
 
-# ---- What may fill a slot of a shape: derivations in which no condition is left to choose, such as `x < 5`.
+# ---- Fillings of slots: derivations in which no condition is open, such as `x < 5`
 
 MOST_CHOICES = 1_000_000
 _CONDITIONS = frozenset({Type.BOOLEAN, Type.BOOLEAN_VECTOR, Type.COUNT})
 
 
 class SlotFilling(NamedTuple):
-    """One way to fill a slot: the rules in prefix order, the size and the terminals that they add, and how many
-    operators they nest."""
+    """One filling of a slot: rules in prefix order, the size and terminals that they add, and the operators that they
+    nest.
+    """
 
     rules: tuple[int, ...]
     size: int
@@ -250,7 +253,7 @@ class SlotFilling(NamedTuple):
 
 
 class Choices:
-    """What the symbols of a grammar can write without choosing among conditions."""
+    """The derivations of symbols without an open condition."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._of_symbol: dict[str, list[tuple[int, Rule]]] = {}
@@ -271,18 +274,18 @@ class Choices:
             found |= more
 
     def is_open(self, e: Expression) -> bool:
-        """Whether there are conditions to choose in a template."""
+        """Return True if a template has open conditions."""
         return any(isinstance(node.head, Hole) and node.head.symbol in self.conditional for node in e.walk())
 
     def of_rule(self, number: int, rule: Rule, left: int) -> Iterator[SlotFilling]:
-        """All that a rule without such conditions can write that nests at most `left` operators."""
+        """Yield all fillings by a rule without open conditions that nest at most `left` operators."""
         if rule.template.depth <= left:
             for rules, size, terminals, height in self.fillings(rule.template, 0, left):
                 depth = max(rule.template.depth, height)
                 yield SlotFilling((number, *rules), rule.size + size, rule.terminals + terminals, depth)
 
     def fillings(self, part: Expression, above: int, left: int) -> Iterator[SlotFilling]:
-        """All ways to fill the holes of a part of a template that has so many operators above it."""
+        """Yield all ways to fill the holes of a part of a template that has so many operators above it."""
         holes = list(holes_in(part, above))
         options = [self._of(hole.symbol, left - drop) for hole, drop in holes]
         for fillers in product(*options):
@@ -300,31 +303,31 @@ class Choices:
             )
 
     def _of(self, symbol: str, left: int) -> list[SlotFilling]:
-        """All that a symbol can write that nests at most `left` operators."""
+        """Return all fillings by a symbol that nest at most `left` operators."""
         if (symbol, left) not in self._known:
             own = self._of_symbol[symbol]
             self._known[symbol, left] = [choice for rule in own for choice in self.of_rule(*rule, left)]
         return self._known[symbol, left]
 
 
-# ---- The shapes of a grammar within a scope: formulas with slots for their atoms, one for each meaning.
+# ---- The templates of a grammar within a scope, one for each meaning
 
-MOST_SHAPES = 50_000
+MOST_TEMPLATES = 50_000
 _MOST_TRIED = 5_000_000
-"""How many ways to put shapes together are tried before giving up."""
+"""The number of combinations of templates that are tried before giving up."""
 
 
 class SlotGroup(NamedTuple):
-    """What may fill a slot: all of the same size and depth, so that a shape has one size."""
+    """Fillings of a slot, all of the same size and depth, so that a template has one size."""
 
     choices: tuple[tuple[int, ...], ...]
     """Rules in prefix order."""
     is_condition: bool
-    """Whether each of them is a formula by itself, true or false at each step."""
+    """True if each of them is a formula by itself, true or false at each step."""
 
 
 class Conditions(NamedTuple):
-    """By which the group of all that a symbol can write is known, if no condition is left to choose in it."""
+    """The key of the group of all fillings by a symbol without open conditions."""
 
     symbol: str
     atoms: int
@@ -339,29 +342,31 @@ class Template(NamedTuple):
     items: tuple[int, ...]
     """Its derivation in prefix order: rules, and −1 − the number of a slot."""
     slots: tuple[Hashable, ...]
-    """The group of each slot."""
+    """The key of the group of each slot."""
     atoms: int
     size: int
     follows: tuple[int, ...]
-    """For each slot the last one before it that it may be exchanged with, as in `a ∧ b`; −1 if there is none."""
+    """For each slot the last one before it with which it may be exchanged, as in `a ∧ b`; −1 if there is none."""
     simple: "Simple | None"
 
 
 class Simple(NamedTuple):
-    """The meaning of a shape that is F of a conjunction of atoms, or a conjunction of F of single atoms."""
+    """The meaning of a template that is F of a conjunction of atoms, or a conjunction of F of single atoms."""
 
     name: str
     """Which of the two."""
     kind: tuple[tuple[int, int], ...]
-    """For each slot its group, and 1 if F of it is negated: the same for shapes that differ only in which atoms are."""
+    """For each slot its group, and 1 if F of it is negated: the same for templates that differ only in negations of
+    atoms.
+    """
     slots: tuple[int, ...]
-    """The slots in the order of `kind`; those of which it says the same may be exchanged."""
+    """The slots in the order of `kind`; slots of equal kind may be exchanged."""
     negated: tuple[int, ...]
     """For each of them, 1 if its atom is negated."""
 
 
 class _Entry(NamedTuple):
-    """A shape of some symbol."""
+    """A template of some symbol."""
 
     valued: Valued
     items: tuple[int, ...]
@@ -369,17 +374,18 @@ class _Entry(NamedTuple):
     atoms: int
     size: int
     terminals: int
-    """What a scope limits; the same as the size, unless that counts nodes of the derivation tree."""
+    """The terminals that a scope limits; the same as the size, unless that counts nodes of the derivation tree."""
     height: int
 
 
-class Shapes:
-    """All shapes of the start symbol within a scope, those of fewer atoms and terminals first.
+class TemplateSet:
+    """All templates of the start symbol within a scope, those of fewer atoms and terminals first.
 
-    Of shapes that mean the same, or the opposite, only the shortest is there; with `every_size`, one of each size.
+    Of templates with the same meaning, or the opposite one, only the shortest is kept; with `every_size`, one of each
+    size.
     """
 
-    def __init__(self, rules: Sequence[Rule], scope: Scope, *, every_size: bool = False) -> None:
+    def __init__(self, rules: Sequence[Rule], scope: FormulaLimits, *, every_size: bool = False) -> None:
         self._rules, self._scope, self.every_size = rules, scope, every_size
         self._choices = Choices(rules)
         self._values, self._tried = Values(), 0
@@ -398,7 +404,7 @@ class Shapes:
         self.all = self._finished(rules[0].symbol)
 
     def _sorted_rules(self) -> tuple[dict[int, list[tuple[str, _Entry]]], list[tuple[int, Rule, list[Any]]]]:
-        """Shapes that are a single slot, by height; and the rules that have conditions to choose, with their parts."""
+        """Return templates that are a single slot, by height; and the rules with open conditions, with their parts."""
         closed: dict[Conditions, list[SlotFilling]] = defaultdict(list)
         opened = []
         for number, rule in enumerate(self._rules):
@@ -420,8 +426,9 @@ class Shapes:
         return found, opened
 
     def _parts(self, e: Expression, above: int) -> Iterator[tuple[str, int] | list[_Entry]]:
-        """For each part of a template that is not looked into, in prefix order: a symbol, and how many operators are
-        above it; or all shapes that the part has."""
+        """Yield, for each leaf part of a template in prefix order, a symbol and the operators above it, or all its
+        templates.
+        """
         if isinstance(e.head, Hole) and e.head.symbol in self._choices.conditional:
             yield e.head.symbol, above
         elif self._choices.is_open(e):
@@ -435,14 +442,14 @@ class Shapes:
 
     def _part(self, e: Expression, fillings: list[SlotFilling]) -> _Entry:
         rules, *measures = fillings[0]
-        if not rules:  # nothing to choose
+        if not rules:  # nothing is open
             return _Entry(self._values.leaf(e, None), (), (), 0, *measures)
         key = e, *measures
         self.groups[key] = SlotGroup(tuple(filling.rules for filling in fillings), False)
         return _Entry(self._values.leaf(key, 0), (-1,), (key,), 0, *measures)
 
     def _grown(self, number: int, rule: Rule, parts: Sequence[Any], height: int) -> Iterator[_Entry]:
-        """The shapes of exactly this height that begin with a rule."""
+        """Yield the templates of exactly this height that begin with a rule."""
         template = rule.template
         if template.depth > height:
             return
@@ -460,14 +467,14 @@ class Shapes:
     def _products(
         self, options: Sequence[Sequence[_Entry]], atoms: int, terminals: int
     ) -> Iterator[tuple[_Entry, ...]]:
-        """One of each, as long as they stay within the scope."""
+        """Yield all combinations, one of each option, that stay within the scope."""
         if not options:
             yield ()
             return
         for first in options[0]:
             self._tried += 1
             if self._tried > _MOST_TRIED:
-                raise _too_many_shapes()
+                raise _too_many_templates()
             if self._scope.has(atoms + first.atoms, terminals + first.terminals, 0):
                 for rest in self._products(options[1:], atoms + first.atoms, terminals + first.terminals):
                     yield first, *rest
@@ -491,7 +498,7 @@ class Shapes:
         )  # fmt: skip
 
     def _enter(self, symbol: str, entry: _Entry) -> None:
-        """Keep a shape, unless one with the same meaning is no longer and nests no deeper."""
+        """Add a template, unless one with the same meaning is no longer and nests no deeper."""
         if not self._scope.has(entry.atoms, entry.terminals, entry.height):
             return
         reached = self._reached[symbol, entry.valued.value]
@@ -504,20 +511,20 @@ class Shapes:
                 return
         reached.append((entry.size, entry.terminals, entry.height))
         self._entries[symbol].append(entry)
-        if len(self._reached) > MOST_SHAPES:
-            raise _too_many_shapes()
+        if len(self._reached) > MOST_TEMPLATES:
+            raise _too_many_templates()
 
     def _finished(self, start: str) -> list[Template]:
-        """The shapes of the start symbol: a formula and its negation make the same split."""
+        """Return the templates of the start symbol: a formula and its negation make the same split."""
         best: dict[tuple[int, int], _Entry] = {}
         for entry in self._entries[start]:
             key = entry.valued.value >> 1, entry.size if self.every_size else 0
             if key not in best or entry.size < best[key].size:
                 best[key] = entry
-        found = [self._shape(entry) for entry in best.values()]
-        return sorted(found, key=lambda shape: (shape.atoms, shape.size))
+        found = [self._template(entry) for entry in best.values()]
+        return sorted(found, key=lambda template: (template.atoms, template.size))
 
-    def _shape(self, entry: _Entry) -> Template:
+    def _template(self, entry: _Entry) -> Template:
         follows = [-1] * len(entry.slots)
         self._note_alike(entry.valued, follows)
         simple = self._simple(entry.valued)
@@ -542,7 +549,7 @@ class Shapes:
             self._note_alike(Valued(value, tree), follows)
 
     def _slot_of(self, value: int, tree: Any) -> int | None:
-        """The only slot of an atom, or of F of an atom."""
+        """Return the only slot of an atom, or of F of an atom."""
         node = self._values.node(value)
         if node.kind == EVER:
             return self._slot_of(node.operands[0], tree[0])
@@ -558,7 +565,7 @@ class Shapes:
         return self._atoms("ever", (valued.value & ~1,), (tree,), 1)
 
     def _atoms(self, name: str, operands: Sequence[int], trees: Sequence[Any], evers: int) -> Simple | None:
-        """The slots of a conjunction of atoms, or of F of atoms if `evers`; None if it has other parts."""
+        """Return the slots of a conjunction of atoms, or of F of atoms if `evers`; None if it has other parts."""
         found = []
         for value, tree in zip(operands, trees, strict=True):
             node, side = self._values.node(value), 0
@@ -581,7 +588,7 @@ def _shifted(tree: Any, by: int) -> Any:
     return None if tree is None else tree + by
 
 
-def _too_many_shapes() -> SettingsError:
+def _too_many_templates() -> SettingsError:
     return SettingsError(
         "this grammar has too many kinds of formulas to try them all; allow fewer atoms or less depth, or take another "
         "search"

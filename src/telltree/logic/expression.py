@@ -42,10 +42,10 @@ _GIVES = {"real": Type.REAL_VECTOR, "Boolean": Type.BOOLEAN_VECTOR, "truth": Typ
 class UserFunction:
     """A vectorised Python function that formulas may call by name.
 
-    `implementation` gets one NumPy array for each operand: floats (NaN where missing), Booleans (False where
-    missing) or category names (None where missing), and returns an array of the same length, or one truth value if it
-    gives "truth". It is called once for each record with that record's steps, or, if `elementwise`, once with the steps
-    of many records laid end to end, which is much faster and right for every function whose answer at a step depends on
+    `implementation` gets one NumPy array for each operand: floats (NaN where missing), Booleans (False where missing)
+    or category names (None where missing), and returns an array of the same length, or one truth value if it gives
+    "truth". It is called once for each record with that record's steps, or, if `elementwise`, once with the steps of
+    many records laid end to end, which is much faster and right for every function whose result at a step depends on
     that step alone.
     """
 
@@ -154,7 +154,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A place in a rule's template that a non-terminal fills."""
+    """A place in a rule's template that another rule fills."""
 
     symbol: str
     type: Type
@@ -162,7 +162,7 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class RandomNumber:
-    """A real constant to be drawn from a range together with a derivation; it occurs only in rules' templates."""
+    """A real constant that is drawn from a range together with a derivation; it occurs only in templates of rules."""
 
     low: float
     high: float
@@ -174,14 +174,15 @@ _APPLIED = (Operator, UserFunction)
 
 @dataclass(frozen=True)
 class Expression:
-    """A head applied to arguments; leaves have none. Equality ignores the English that a rule may have given it."""
+    """A head applied to arguments; leaves have none. Equality ignores `english`."""
 
     head: Head
     args: tuple["Expression", ...] = ()
     english: str | None = field(default=None, compare=False)
-    """The sentence of the grammar rule that wrote this node, overriding its operator's, with {0}, {1} … for `parts`."""
+    """The sentence of the grammar rule that wrote this node, in place of its operator's, with {0}, {1} … for `parts`.
+    """
     parts: tuple["Expression", ...] = field(default=(), compare=False, repr=False)
-    """What filled that rule's holes, in order."""
+    """The expressions that filled that rule's holes, in order."""
 
     def __post_init__(self) -> None:
         if isinstance(self.head, _APPLIED) and len(self.args) != self.head.arity:
@@ -196,12 +197,12 @@ class Expression:
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the hash, which differs between processes."""
+        """Everything but the hash, which differs between processes."""
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @cached_property
     def type(self) -> Type:
-        """The type of the whole; ValueError if the operands do not fit (the parser never builds such an expression)."""
+        """The type of the whole; ValueError if the operands do not fit, which the parser rules out."""
         match self.head:
             case Number() | RandomNumber():
                 return Type.REAL
@@ -224,17 +225,17 @@ class Expression:
 
     @property
     def signals(self) -> tuple["Expression", ...]:
-        """The operands that are not true or false."""
+        """The operands that are not Boolean."""
         return tuple(e for e in self.operands if e.type not in (Type.BOOLEAN, Type.BOOLEAN_VECTOR))
 
     @property
     def has_gaps(self) -> bool:
-        """Whether it may be missing where no operand is: what looks back may find nothing there."""
+        """True if the value may be missing where no operand is: an operator that looks back may find nothing there."""
         traits = self.head.traits if isinstance(self.head, Operator) else None
         return traits is not None and (traits.gaps or (traits.window is not None and self.window[0] > 0))
 
     def parameter(self, name: str) -> float:
-        """The number that a parameter of its operator is; KeyError if it has none of this name."""
+        """Return the number given for a parameter of its operator; KeyError if it has none of this name."""
         rows = self.head.parameters if isinstance(self.head, Operator) else ()
         given = {row.name: arg.head for row, arg in zip(rows, self.args[len(self.operands) :], strict=True)}
         head = given[name]
@@ -243,14 +244,14 @@ class Expression:
 
     @property
     def shape(self) -> Shape:
-        """Of what compares with a shape, that shape."""
+        """The shape with which a distance compares."""
         head = self.args[-1].head
         assert isinstance(head, Shape), f"{self.head} compares with no shape"
         return head
 
     @property
     def window(self) -> tuple[float, float]:
-        """Of what looks along time: from which step to which, counted from the one at which it is asked for."""
+        """The first and last step that its operator looks at, relative to the current step; it must have a window."""
         bounds = self.head.window if isinstance(self.head, Operator) else None
         assert bounds is not None, f"{self.head} looks along no time"
         first, last = (self.parameter(bound) if isinstance(bound, str) else float(bound) for bound in bounds)
@@ -258,22 +259,22 @@ class Expression:
 
     @cached_property
     def terminals(self) -> int:
-        """How many terminals the text has, as the paper counts: F(x1 ∧ x2) has four."""
+        """The number of terminals in the text, as the paper counts: F(x1 ∧ x2) has four."""
         return 1 + sum(arg.terminals for arg in self.args)
 
     @cached_property
     def depth(self) -> int:
-        """How deeply operators are nested: F(x1 ∧ (x3 < 2)) has depth 3."""
+        """The depth of nested operators: F(x1 ∧ (x3 < 2)) has depth 3."""
         return (1 + max(arg.depth for arg in self.args)) if self.args else 0
 
     def walk(self) -> Iterator["Expression"]:
-        """This node and all below it, in prefix order."""
+        """Yield this node and all below it, in prefix order."""
         yield self
         for arg in self.args:
             yield from arg.walk()
 
     def attributes(self) -> tuple[str, ...]:
-        """The names of the columns it mentions, in order of appearance, each once."""
+        """Return the names of the columns it mentions, each once, in order of appearance."""
         return tuple(dict.fromkeys(e.head.name for e in self.walk() if isinstance(e.head, Attribute)))
 
     def __str__(self) -> str:
@@ -285,7 +286,7 @@ class Expression:
 
 
 def conjunction(parts: list[Expression]) -> str:
-    """Formulas joined by ∧ on one level, as the paper writes the description of a category."""
+    """Join formulas by ∧ on one level, as the paper writes the description of a category."""
     if len(parts) == 1:
         return _text(parts[0])
     return f" {AND.symbol} ".join(_operand(part) for part in parts) or "true"
@@ -299,14 +300,14 @@ _WORDS = {
 
 @lru_cache(maxsize=10_000)
 def name_text(name: str) -> str:
-    """A column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
+    """Return a column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
     if _PLAIN_NAME.fullmatch(name) and name not in _WORDS and not is_word(name):
         return name
     return "`" + level_text(name)[1:-1].replace('\\"', '"').replace("`", "\\u0060") + "`"
 
 
 def level_text(name: str) -> str:
-    """A category's name as formulas write it, in double quotes with JSON's escapes."""
+    """Return a category's name as formulas write it: in double quotes, with JSON's escapes."""
     return visible_json(json.dumps(name, ensure_ascii=False))
 
 
@@ -337,7 +338,7 @@ def _constant(head: Number | Shape) -> str:
 
 
 def _operand(e: Expression) -> str:
-    """Infix expressions inside others always have brackets, so nobody needs to know which operator binds tighter."""
+    """Write an operand; infix expressions inside others have brackets, so nobody needs to know the precedence."""
     infix = isinstance(e.head, Operator) and e.head.form is Form.INFIX
     return f"({_text(e)})" if infix else _text(e)
 
@@ -379,13 +380,13 @@ def _latex_operand(e: Expression) -> str:
 
 
 def rounded(e: Expression, digits: int | None) -> Expression:
-    """The expression with its constants in this many significant digits; None leaves them unchanged."""
+    """Return the expression with its constants in this many significant digits; None leaves them unchanged."""
     if digits is None:
         return e
     if isinstance(e.head, Number):
         few = float(f"{e.head.value:.{digits}g}")
-        return dataclasses.replace(e, head=Number(few)) if math.isfinite(few) else e  # the largest have none above
-    if e.operands != e.args:  # parameters are no measurements
+        return dataclasses.replace(e, head=Number(few)) if math.isfinite(few) else e  # not past the largest float
+    if e.operands != e.args:  # parameters are not measurements
         few_operands = tuple(rounded(operand, digits) for operand in e.operands)
         return dataclasses.replace(e, args=(*few_operands, *e.args[len(few_operands) :]))
     args, parts = (tuple(rounded(below, digits) for below in side) for side in (e.args, e.parts))
@@ -396,18 +397,20 @@ def rounded(e: Expression, digits: int | None) -> Expression:
 
 
 def spelt_out(e: Expression) -> Expression:
-    """The same in other operators, if its own is one of these; its operands stay as they are, and may come twice."""
+    """Return the same in other operators, if its own is an abbreviation; operands stay as they are, and may occur
+    twice.
+    """
     return SPELT_OUT[e.head](*e.args) if isinstance(e.head, Operator) and e.head in SPELT_OUT else e
 
 
 def all_spelt_out(e: Expression) -> Expression:
-    """The same of it and of all below it."""
+    """Return the expression with all abbreviations spelt out, at any depth."""
     whole = spelt_out(e)
     return dataclasses.replace(whole, args=tuple(map(all_spelt_out, whole.args))) if whole.args else whole
 
 
 def once_each(e: Expression) -> Expression:
-    """The same, but with each operand once and in the same order, as templates need it."""
+    """Spell an abbreviation out with each operand once and in the same order, as templates need it."""
     if e.head is EPISODES:
         return Expression(COUNT, (Expression(STARTS, e.args),))
     return spelt_out(e) if e.head in (BEFORE, BEFORE_WITHIN) else e

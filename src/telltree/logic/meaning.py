@@ -1,7 +1,7 @@
-"""What the engine makes of an operator: its code, how operands are read, and what else its row in the table says of it.
+"""The meaning of operators for the engine: instruction codes, how operands are read, and traits of signals.
 
-The members of these enumerations are numbers because compiled code has no other names. Their order means nothing:
-whoever asks for several of them at once asks for one of the named sets below, or looks a number up in a table.
+The members of these enumerations are numbers because compiled code has no other names. Their order means nothing: code
+that concerns several of them uses one of the sets below, or a table.
 """
 
 import enum
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class MicroOp(enum.IntEnum):
-    """What a node of a formula is to the engine."""
+    """The instruction codes of the engine."""
 
     HOLE = 0
     NAME = 1  # part of an atom: numbers, real and categorical vectors
@@ -50,44 +50,45 @@ CONNECTIVES = frozenset({MicroOp.AND, MicroOp.OR, MicroOp.IMPLIES})
 AHEAD = frozenset({MicroOp.EVENTUALLY, MicroOp.GLOBALLY})
 """From a step to the end of the record."""
 BEHIND = frozenset({MicroOp.SOME_BEFORE, MicroOp.ALL_BEFORE})
-"""Windows whose steps are counted towards the start of the record."""
+"""Windows that extend towards the start of the record."""
 WINDOWED = BEHIND | {MicroOp.SOME_WITHIN, MicroOp.ALL_WITHIN}
 PAIRED = frozenset({MicroOp.UNTIL, MicroOp.UNLESS, MicroOp.SINCE})
 """Two operands, along time."""
 EDGES = frozenset({MicroOp.RISES, MicroOp.FALLS, MicroOp.STARTS})
 COUNTED = frozenset({MicroOp.COUNT, MicroOp.EPISODES, MicroOp.LONGEST})
-"""From truth at every step to one number."""
+"""From truth at every step to one number a record."""
 DUAL = frozenset({MicroOp.GLOBALLY, MicroOp.ALL_WITHIN, MicroOp.ALL_BEFORE})
-"""Those that hold where the operand never fails: G a = ¬F ¬a."""
+"""Operators that hold where the operand never fails: G a = ¬F ¬a."""
 PLAIN = CONNECTIVES | AHEAD | {MicroOp.NOT}
-"""What formulas that are lowered the short way are made of, beside atoms."""
+"""The codes, besides atoms, of formulas that are lowered the short way."""
 _JOINING_LATER = WINDOWED | PAIRED | EDGES | {MicroOp.PRECEDES}
 LOOKING = _JOINING_LATER | {MicroOp.EPISODES, MicroOp.LONGEST}
-"""What the machine is compiled without where no formula has it."""
+"""Codes for which the machine is compiled only if some formula has them."""
 JOINING = PLAIN | _JOINING_LATER
 """From truth to truth."""
 OF_NUMBERS = COUNTED | {MicroOp.SUBTRACT, MicroOp.ABS, MicroOp.SIGN, MicroOp.COMPARE}
-"""What works with one number a record."""
+"""Codes that work with one number a record."""
 
 
 TO_THE_END = (0, math.inf)
-"""The window of what looks from a step to the end of the record."""
+"""The window of an operator that looks from a step to the end of the record."""
 
 
 class Mode(enum.IntEnum):
     """How a part of a formula is read.
 
-    F asks for its operand at some step, and F(a ∨ b) is F a ∨ F b, so ∨ hands the question on; likewise G and ∧.
+    F needs its operand at some step, and F(a ∨ b) is F a ∨ F b, so ∨ passes this mode on to its operands; likewise G
+    and ∧.
     """
 
-    RECORD = 0  # as the truth of the record
-    STEPS = 1  # at every step
-    SOME = 2  # as whether it holds at some step
-    EVERY = 3  # as whether it holds at all steps
+    RECORD = 0  # the truth of the record
+    STEPS = 1  # the truth of every step
+    SOME = 2  # True if it holds at some step
+    EVERY = 3  # True if it holds at all steps
 
 
 def _operand_modes() -> NDArray[np.int32]:
-    """code × how the whole is read × operand: how the operand is read; at every step, unless said otherwise."""
+    """Return, by code, mode of the whole and operand, the mode of the operand; the default is every step."""
     modes = np.full((max(MicroOp) + 1, max(Mode) + 1, 2), Mode.STEPS, np.int32)
     modes[[MicroOp.AND, MicroOp.OR, MicroOp.NOT, MicroOp.IMPLIES], Mode.RECORD] = Mode.RECORD
     modes[MicroOp.EVENTUALLY, [Mode.RECORD, Mode.SOME]] = Mode.SOME
@@ -102,7 +103,7 @@ def _operand_modes() -> NDArray[np.int32]:
 OPERAND_MODES = _operand_modes()
 
 LESS, EQUAL, GREATER = 1, 2, 4
-"""A comparison is true for one or two of these three outcomes."""
+"""The outcomes of a comparison, as bits: each comparison is true for one or two of them."""
 
 Bound: TypeAlias = float | str
 """A number of steps, or the name of the parameter that gives it."""
@@ -110,46 +111,79 @@ Bound: TypeAlias = float | str
 
 @dataclass(frozen=True, slots=True)
 class Joins:
-    """An operator that the engine works out itself: it joins conditions, looks along time, or counts."""
+    """An operator that the engine executes itself: a connective, a temporal operator, or a count."""
 
     code: MicroOp
     window: tuple[Bound, Bound] | None = None
-    """Of what looks along time: the first and the last step it looks at, counted from that at which it is asked for."""
+    """The first and last step that it looks at, relative to the current step."""
 
     def __post_init__(self) -> None:
         if (self.window is not None) != (self.code in AHEAD | WINDOWED | {MicroOp.PRECEDES}):
             raise ValueError(f"{self.code.name}: a window is for what looks along time, and for that only")
 
 
-class Finite(enum.Enum):
-    """Whether a signal is certain not to be infinite."""
+class Infinities(enum.Enum):
+    """The effect of infinite operands on a signal."""
 
-    ALWAYS = "always"
-    LIKE_OPERANDS = "if its operands are"
-    NO = "no"
+    NONE = "it is finite all the same, or missing"
+    KEPT = "it may be infinite, as is one of its operands"
+    CANCEL = "it may be infinite, and is missing where infinities cancel; of finite operands, it may overflow"
+
+
+class Scope(enum.Enum):
+    """The steps of a record from which a signal gets its value at one step."""
+
+    STEP = "this step, or the change since an earlier one: it changes only if an operand does"
+    POSITION = "none: it is the position of the step"
+    WINDOW = "a window of steps that ends here or earlier"
+    SO_FAR = "all steps up to this one"
+    RECORD = "all steps of the record: it is the same at each of them"
+
+
+SEVERAL = frozenset({Scope.WINDOW, Scope.SO_FAR, Scope.RECORD})
+"""Scopes of signals that take the values at several steps together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A number made of several values of a signal, in the unit of these: of a window, or of a whole record."""
+
+    name: str
+    """The spelling, as in min[0, 5](x) and min(x)."""
+    noun: str
+    """The name in sentences: "minimum"."""
+    infinities: Infinities
 
 
 @dataclass(frozen=True, slots=True)
 class Makes:
-    """An operator that makes signals, or compares them: to the engine, a part of the atom that they end in."""
+    """An operator that makes or compares signals: to the engine, a part of an atom."""
 
     on_counts: MicroOp | None = None
-    """What it is where its operands are counts, if it may be."""
+    """Its code for operands that are counts, if it takes any."""
     outcomes: int = 0
-    """Of a comparison: for which it is true."""
+    """The outcomes for which a comparison is true."""
     keeps_unit: bool = False
-    """Whether it is measured in the unit of its operands."""
-    subtracts: bool = False
-    """Whether it takes values from each other: infinity less infinity is missing, though no operand is."""
-    finite: Finite = Finite.NO
-    moves: bool = False
-    """Whether it may differ from step to step even where its operands do not: before a window there may be nothing."""
-    lasts: bool = False
-    """Whether it is the same at every step of a record, whatever its operands do."""
+    """True if the signal is measured in the unit of its operands."""
+    infinities: Infinities | None = None
+    """None if it makes no numbers."""
+    scope: Scope = Scope.STEP
+    aggregate: Aggregate | None = None
+    """The aggregate that it is over its scope, if it is one; many cells follow from it."""
     window: tuple[Bound, Bound] | None = None
-    """Of what looks back: the first and the last step it looks at, counted back from that at which it is asked for."""
+    """The first and last step that a look back covers, counted back from the current step."""
     gaps: bool = False
-    """Whether it may be missing where no operand is."""
+    """True if it may be missing where no operand is."""
+
+    @property
+    def moves(self) -> bool:
+        """True if it may differ between steps at which its operands are the same, as at the start of a window."""
+        return self.scope not in (Scope.STEP, Scope.RECORD)
+
+    @property
+    def lasts(self) -> bool:
+        """True if it is the same at every step of a record, whatever its operands are."""
+        return self.scope is Scope.RECORD
 
 
 Meaning: TypeAlias = Joins | Makes

@@ -11,18 +11,31 @@ from typing import TypeVar
 
 from telltree.errors import OperatorError
 from telltree.logic import meaning
-from telltree.logic.meaning import AHEAD, DUAL, JOINING, LOOKING, Bound, Finite, Joins, Makes, Meaning, MicroOp
+from telltree.logic.meaning import (
+    AHEAD,
+    DUAL,
+    JOINING,
+    LOOKING,
+    Aggregate,
+    Bound,
+    Infinities,
+    Joins,
+    Makes,
+    Meaning,
+    MicroOp,
+    Scope,
+)
 from telltree.logic.shapelet import LEAST_STEPS, MOST_STEPS, Shape
 from telltree.logic.types import Type, fits, number_text
 
 # ---- Parameters of operators: constants that say which of several operators is meant, like the k of change(x, k).
 #
-# A parameter is no operand: it is not evaluated, has no value of its own at a step, and is not rounded. It is written
-# behind the operands, and stands there in expressions as a number, or as a shape.
+# A parameter is not an operand: it is not evaluated, has no value of its own at a step, and is not rounded. It is
+# written after the operands, and stands there in expressions as a number, or as a shape.
 
 
 class Quantity(enum.Enum):
-    """What a parameter is a number of; the value is how messages speak of it."""
+    """The kind of a parameter; the value is its name in messages."""
 
     STEPS = "a whole number"
     SECONDS = "a number of seconds"
@@ -35,14 +48,14 @@ class Parameter:
     """A constant that an operator takes."""
 
     name: str
-    """By which rows and sentences mention it."""
+    """The name by which rows and sentences mention it."""
     called: str
-    """What messages call it."""
+    """The name in messages."""
     quantity: Quantity = Quantity.STEPS
     least: float = 1.0
     most: float = math.inf
     example: float | Shape = 5.0
-    """How it may be written."""
+    """A value for examples."""
 
     def __post_init__(self) -> None:
         if not self.allows(self.example):
@@ -50,7 +63,7 @@ class Parameter:
 
     @property
     def wanted(self) -> str:
-        """What it must be: "a whole number of at least 1"."""
+        """Its requirements, for messages: "a whole number of at least 1"."""
         if self.quantity is Quantity.SHAPE:
             return f"{LEAST_STEPS} to {MOST_STEPS:,} {self.quantity.value}"
         bounded = f"{self.quantity.value} of at least {number_text(self.least)}"
@@ -58,21 +71,21 @@ class Parameter:
 
     @property
     def type(self) -> Type:
-        """Of the constants that may be given for it."""
+        """The type of the constants that may be given for it."""
         return Type.SHAPE if self.quantity is Quantity.SHAPE else Type.REAL
 
     def allows(self, value: float | Shape) -> bool:
-        """Whether a constant may be given for it."""
+        """Return True if this constant may be given for it."""
         if isinstance(value, Shape) or self.quantity is Quantity.SHAPE:
             return isinstance(value, Shape) and self.quantity is Quantity.SHAPE and not value.problem
         whole = self.quantity is not Quantity.STEPS or float(value).is_integer()
         return whole and self.least <= value <= self.most
 
 
-# ---- The operators: one row each, with all that is the same for whoever speaks of it.
+# ---- The operators: one row each, with everything that is the same in all packages.
 #
-# A row has spellings, types, parameters, what the engine makes of it, LaTeX and the paper's English. What others must
-# know beside it, each keeps in a table of its own (`telltree.logic.operators`); CONTRIBUTING.md lists them.
+# A row has spellings, types, parameters, the meaning for the engine, LaTeX and the paper's English. A package that
+# needs more about each operator keeps a table of `Cells`; CONTRIBUTING.md lists them.
 
 Signature = Callable[[tuple[Type, ...]], Type | None]
 
@@ -88,7 +101,7 @@ class Form(enum.Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
-    """One row of the table. Operators are compared by identity: there is one object for each."""
+    """A row of the table. Operators are compared by identity: there is one object for each."""
 
     name: str
     """The canonical ASCII spelling, which also identifies the operator in code."""
@@ -98,20 +111,20 @@ class Operator:
     """Every spelling that text may use."""
     form: Form
     takes: int
-    """How many operands, beside its parameters."""
+    """The number of operands, without parameters."""
     signature: Signature
-    """From operand types to the type of the whole, or None where the operands do not fit."""
+    """The type of the result by those of the operands; None if they do not fit."""
     operands: str
-    """What operands and parameters must be, for messages."""
+    """A description of valid operands and parameters, for messages."""
     latex: str
     english: str
     """A sentence with {0} and {1} for the operands, and then the parameters."""
     means: Meaning
-    """What the engine makes of it."""
+    """Its meaning for the engine."""
     parameters: tuple[Parameter, ...] = ()
-    """Constants that are written behind the operands, and are none."""
+    """Constants that are written after the operands."""
     yields: bool = False
-    """Whether a symbol or function of a user's may have its name, and then goes before it."""
+    """True if a symbol or user function may have its name, which then means that."""
 
     def __post_init__(self) -> None:
         steps = {row.name for row in self.parameters if row.quantity is Quantity.STEPS}
@@ -128,59 +141,61 @@ class Operator:
 
     @property
     def arity(self) -> int:
-        """How many expressions are written behind it: operands, then parameters."""
+        """The number of expressions in its parentheses: operands, then parameters."""
         return self.takes + len(self.parameters)
 
     def result(self, types: tuple[Type, ...]) -> Type | None:
-        """The type of the whole, given those of operands and parameters; None where they do not fit."""
+        """Return the type of the result by those of operands and parameters; None if they do not fit."""
         if types[self.takes :] != tuple(row.type for row in self.parameters):
             return None
         return self.signature(types[: self.takes])
 
     @property
     def joins(self) -> bool:
-        """Whether it makes formulas of conditions: connectives, and what looks along time."""
+        """True if it makes formulas of conditions: connectives and temporal operators."""
         return isinstance(self.means, Joins) and self.means.code in JOINING
 
     @property
     def traits(self) -> Makes:
-        """What is so of the signals that it makes; nothing in particular if it makes none."""
+        """The traits of the signals that it makes; the defaults if it makes none."""
         return self.means if isinstance(self.means, Makes) else _NO_TRAITS
 
     @property
     def window(self) -> tuple[Bound, Bound] | None:
-        """Of what looks along time: from which step to which, by numbers or parameters."""
+        """The first and last step that it looks at, as numbers or names of parameters; None if it has no window."""
         return self.means.window
 
     @property
     def seeks(self) -> bool | None:
-        """Of what looks along time: whether one step is enough to make it true, or (False) to break it; else None."""
+        """True if one step suffices to make a windowed operator true, False if one step suffices to break it; else
+        None.
+        """
         return self.means.code not in DUAL if isinstance(self.means, Joins) and self.window is not None else None
 
     @property
     def looks(self) -> bool:
-        """Whether it makes formulas of conditions at other steps."""
+        """True if its truth at a step depends on conditions at other steps."""
         return self.joins and isinstance(self.means, Joins) and self.means.code in AHEAD | LOOKING
 
     @property
     def makes_numbers(self) -> bool:
-        """Whether it makes a signal or a count, not something that is true or false."""
+        """True if it makes a signal or a count, not a condition."""
         return any(result in (Type.REAL_VECTOR, Type.COUNT) for _, result in self.uses())
 
     def uses(self) -> tuple[tuple[tuple[Type, ...], Type], ...]:
-        """Each way to use it: the types of its operands, and of the whole."""
+        """Return each way to use it: the types of its operands, and of the result."""
         return _uses(self.signature, self.takes)
 
     @property
     def example(self) -> str:
-        """How it is written, with its parameters: "change(x, 5)"."""
+        """An example with parameters: "change(x, 5)"."""
         operands, given = "xyz"[: self.takes], [constant_text(parameter.example) for parameter in self.parameters]
         if self.form is Form.WINDOW:
             return f"{self.symbol}[{', '.join(given)}]({', '.join(operands)})"
         return f"{self.name}({', '.join([*operands, *given])})"
 
     def is_empty(self, parameters: Sequence[float]) -> bool:
-        """Whether its window, by these parameters, ends before it begins."""
+        """Return True if its window ends before it begins, given these parameters."""
         value = dict(zip((row.name for row in self.parameters), parameters, strict=True))
         bounds = [value[bound] if isinstance(bound, str) else bound for bound in self.window or ()]
         return bool(bounds) and bounds[0] > bounds[1]
@@ -189,14 +204,14 @@ class Operator:
 _NO_TRAITS = Makes()
 
 
-@lru_cache(maxsize=256)  # sentences are read with thousands of looks at the same few rows
+@lru_cache(maxsize=256)  # reading sentences looks the same few rows up thousands of times
 def _uses(signature: Signature, takes: int) -> tuple[tuple[tuple[Type, ...], Type], ...]:
     tried = ((types, signature(types)) for types in product(Type, repeat=takes))
     return tuple((types, result) for types, result in tried if result is not None)
 
 
 def constant_text(value: float | Shape) -> str:
-    """A constant as formulas write it; a shape as its numbers."""
+    """Return a constant as formulas write it; a shape as its numbers."""
     return ", ".join(map(number_text, value.values)) if isinstance(value, Shape) else number_text(value)
 
 
@@ -209,7 +224,7 @@ def _temporal_of_two(types: tuple[Type, ...]) -> Type | None:
 
 
 def _of_past(types: tuple[Type, ...]) -> Type | None:
-    """At the first step there is no past: it is nothing to say of a record, but of its steps."""
+    """At the first step there is no past, so the result is a vector, never one truth value of the record."""
     return Type.BOOLEAN_VECTOR if all(fits(t, Type.BOOLEAN_VECTOR) for t in types) else None
 
 
@@ -280,7 +295,7 @@ GLOBALLY = Operator(
     Joins(MicroOp.GLOBALLY, meaning.TO_THE_END),
 )  # fmt: skip
 _FROM_TO = (Parameter("a", "first step", least=0.0, example=0.0), Parameter("b", "last step", least=0.0))
-"""Of windows: the first and the last step, counted from the one at which it is asked."""
+"""The first and last step of a window, counted from the current step."""
 _WINDOW_OF = "a Boolean vector, and a window of steps"
 EVENTUALLY_WITHIN = Operator(
     "F[]", "F", ("F[]",), Form.WINDOW, 1, _temporal, _WINDOW_OF, r"\mathrm{F}",
@@ -338,7 +353,7 @@ STARTS = Operator(
     "starts", "starts", ("starts",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{starts}",
     "from then on {0}, or from the start", Joins(MicroOp.STARTS),
 )  # fmt: skip
-"""For the engine alone, of which episodes are counted; texts do not have it."""
+"""Only for the engine, which counts episodes with it; text cannot contain it."""
 BEFORE = Operator(
     "before", "before", ("before",), Form.CALL, 2, _temporal_of_two, _TRUTHS, r"\mathrm{before}",
     "{0} before {1}", Joins(MicroOp.PRECEDES, (1, math.inf)), yields=True,
@@ -376,15 +391,15 @@ EQUAL = Operator(
 )  # fmt: skip
 ABS = Operator(
     "abs", "abs", ("abs",), Form.CALL, 1, _arithmetic, "a real vector or count", r"\mathrm{abs}",
-    "absolute value of {0}", Makes(on_counts=MicroOp.ABS, keeps_unit=True, finite=Finite.LIKE_OPERANDS),
+    "absolute value of {0}", Makes(on_counts=MicroOp.ABS, keeps_unit=True, infinities=Infinities.KEPT),
 )  # fmt: skip
 DIFFERENCE = Operator(
     "-", "-", ("-", "−"), Form.INFIX, 2, _arithmetic, _NUMBERS, "-", "difference between {0} and {1}",
-    Makes(on_counts=MicroOp.SUBTRACT, keeps_unit=True, subtracts=True),
+    Makes(on_counts=MicroOp.SUBTRACT, keeps_unit=True, infinities=Infinities.CANCEL),
 )  # fmt: skip
 SIGN = Operator(
     "sign", "sign", ("sign",), Form.CALL, 1, _arithmetic, "a real vector or count", r"\mathrm{sign}", "sign of {0}",
-    Makes(on_counts=MicroOp.SIGN, finite=Finite.ALWAYS),
+    Makes(on_counts=MicroOp.SIGN, infinities=Infinities.NONE),
 )  # fmt: skip
 COUNT = Operator(
     "count", "count", ("count",), Form.CALL, 1, _count, "a Boolean vector", r"\mathrm{count}",
@@ -404,119 +419,119 @@ MISSING = Operator(
 )  # fmt: skip
 ELAPSED = Operator(
     "elapsed", "elapsed", ("elapsed",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{elapsed}", "time since the start",
-    Makes(finite=Finite.ALWAYS, moves=True),
+    Makes(infinities=Infinities.NONE, scope=Scope.POSITION),
 )  # fmt: skip
 GONE = Operator(
     "gone", "gone", ("gone",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{gone}",
-    "share of the record that has passed", Makes(finite=Finite.ALWAYS, moves=True),
+    "share of the record that has passed", Makes(infinities=Infinities.NONE, scope=Scope.POSITION),
 )  # fmt: skip
 LEFT = Operator(
     "left", "left", ("left",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{left}", "time until the end",
-    Makes(finite=Finite.ALWAYS, moves=True), yields=True,
+    Makes(infinities=Infinities.NONE, scope=Scope.POSITION), yields=True,
 )  # fmt: skip
 LENGTH = Operator(
     "length", "length", ("length",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{length}",
-    "number of steps of the record", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+    "number of steps of the record", Makes(infinities=Infinities.NONE, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 CHANGE = Operator(
     "change", "change", ("change",), Form.CALL, 1, _of_signal, "a real vector and a number of steps",
     r"\mathrm{change}", "change of {0} since the later of the start and {1} steps earlier",
-    Makes(keeps_unit=True, subtracts=True), parameters=(Parameter("k", "steps"),),
+    Makes(keeps_unit=True, infinities=Infinities.CANCEL), parameters=(Parameter("k", "steps"),),
 )  # fmt: skip
-_BACK = ("a", "b")
-_SIGNAL, _SIGNAL_WITHIN = "a real vector", "a real vector, and a window of steps"
-MEAN_WITHIN = Operator(
-    "mean[]", "mean", ("mean[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{mean}",
-    "mean of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, moves=True, window=_BACK),
-    parameters=_FROM_TO,
-)  # fmt: skip
-MIN_WITHIN = Operator(
-    "min[]", "min", ("min[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{min}",
-    "minimum of {0} from {2} to {1} steps before",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, window=_BACK), parameters=_FROM_TO,
-)  # fmt: skip
-MAX_WITHIN = Operator(
-    "max[]", "max", ("max[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{max}",
-    "maximum of {0} from {2} to {1} steps before",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, window=_BACK), parameters=_FROM_TO,
-)  # fmt: skip
-SPREAD_WITHIN = Operator(
-    "spread[]", "spread", ("spread[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{spread}",
-    "range of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, moves=True, window=_BACK),
-    parameters=_FROM_TO,
-)  # fmt: skip
+_SIGNAL = "a real vector"
+
+
+def over_window(aggregate: Aggregate) -> Operator:
+    """Return the row of an aggregate over a window of past steps: min[0, 5](x)."""
+    name = aggregate.name
+    return Operator(
+        f"{name}[]", name, (f"{name}[]",), Form.WINDOW, 1, _of_signal, "a real vector, and a window of steps",
+        rf"\mathrm{{{name}}}", f"{aggregate.noun} of {{0}} from {{2}} to {{1}} steps before",
+        Makes(
+            keeps_unit=True, infinities=aggregate.infinities, scope=Scope.WINDOW, aggregate=aggregate, window=("a", "b")
+        ),
+        parameters=_FROM_TO,
+    )  # fmt: skip
+
+
+def over_record(aggregate: Aggregate) -> Operator:
+    """Return the row of an aggregate over the whole record: min(x)."""
+    name = aggregate.name
+    return Operator(
+        name, name, (name,), Form.CALL, 1, _of_signal, _SIGNAL, rf"\mathrm{{{name}}}",
+        f"{aggregate.noun} of {{0}} over the record",
+        Makes(keeps_unit=True, infinities=aggregate.infinities, scope=Scope.RECORD, aggregate=aggregate), yields=True,
+    )  # fmt: skip
+
+
+_MEAN = Aggregate("mean", "mean", Infinities.CANCEL)
+_MIN = Aggregate("min", "minimum", Infinities.KEPT)
+_MAX = Aggregate("max", "maximum", Infinities.KEPT)
+_SPREAD = Aggregate("spread", "range", Infinities.CANCEL)
+MEAN_WITHIN, MEAN = over_window(_MEAN), over_record(_MEAN)
+MIN_WITHIN, MIN = over_window(_MIN), over_record(_MIN)
+MAX_WITHIN, MAX = over_window(_MAX), over_record(_MAX)
+SPREAD_WITHIN, SPREAD = over_window(_SPREAD), over_record(_SPREAD)
 TOTAL = Operator(
     "total", "total", ("total",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{total}",
-    "sum of {0} up to and including that step", Makes(keeps_unit=True, subtracts=True, moves=True), yields=True,
+    "sum of {0} up to and including that step",
+    Makes(keeps_unit=True, infinities=Infinities.CANCEL, scope=Scope.SO_FAR), yields=True,
 )  # fmt: skip
 LATEST = Operator(
     "latest", "latest", ("latest",), Form.CALL, 2, _of_event, "a real vector and a Boolean vector",
     r"\mathrm{latest}", "value of {0} at the last step so far at which {1}",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, gaps=True), yields=True,
-)  # fmt: skip
-MEAN = Operator(
-    "mean", "mean", ("mean",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{mean}", "mean of {0} over the record",
-    Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
-)  # fmt: skip
-MIN = Operator(
-    "min", "min", ("min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{min}", "minimum of {0} over the record",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
-)  # fmt: skip
-MAX = Operator(
-    "max", "max", ("max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{max}", "maximum of {0} over the record",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
-)  # fmt: skip
-SPREAD = Operator(
-    "spread", "spread", ("spread",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{spread}",
-    "range of {0} over the record", Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
+    Makes(keeps_unit=True, infinities=Infinities.KEPT, scope=Scope.SO_FAR, gaps=True), yields=True,
 )  # fmt: skip
 SLOPE = Operator(
     "slope", "slope", ("slope",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{slope}",
-    "slope per step of the line that best fits {0} over the record", Makes(subtracts=True, lasts=True), yields=True,
+    "slope per step of the line that best fits {0} over the record",
+    Makes(infinities=Infinities.CANCEL, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 FIRST = Operator(
     "first", "first", ("first",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{first}", "first value of {0}",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+    Makes(keeps_unit=True, infinities=Infinities.KEPT, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 LAST = Operator(
     "last", "last", ("last",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{last}", "last value of {0}",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+    Makes(keeps_unit=True, infinities=Infinities.KEPT, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 WHEN_MIN = Operator(
     "when_min", "when_min", ("when_min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_min}",
-    "time until {0} first reaches its lowest value of the record", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+    "time until {0} first reaches its lowest value of the record",
+    Makes(infinities=Infinities.NONE, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 WHEN_MAX = Operator(
     "when_max", "when_max", ("when_max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_max}",
-    "time until {0} first reaches its highest value of the record", Makes(finite=Finite.ALWAYS, lasts=True),
-    yields=True,
+    "time until {0} first reaches its highest value of the record",
+    Makes(infinities=Infinities.NONE, scope=Scope.RECORD), yields=True,
 )  # fmt: skip
 
 DISTANCE = Operator(
     "distance[]", "distance", ("distance[]",), Form.WINDOW, 1, _of_signal, "a real vector, and a shape",
-    r"\mathrm{distance}", "distance of {0} from the shape {1}", Makes(finite=Finite.ALWAYS, moves=True, gaps=True),
+    r"\mathrm{distance}", "distance of {0} from the shape {1}",
+    Makes(infinities=Infinities.NONE, scope=Scope.WINDOW, gaps=True),
     parameters=(Parameter("shape", "shape", Quantity.SHAPE, example=Shape((0.0, 1.0, 3.0, 2.0))),),
 )  # fmt: skip
 
 OPERATORS: list[Operator] = []
-"""All there are."""
+"""All operators, in the order of their registration."""
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
 TIMES: tuple[Operator, ...] = (ELAPSED, LEFT, WHEN_MIN, WHEN_MAX)
-"""How long since the start, or until the end, in the unit of times."""
+"""Times since the start, or until the end, in the unit of times."""
 CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE, LEFT)
-"""The operators for where in the record a step is; they take no operands."""
+"""The operators for the position of a step in its record; they take no operands."""
 TURNING_BACK: tuple[Operator, ...] = (COUNT, EPISODES, LONGEST, RISE, FALL)
-"""What may turn false again while its operand comes to hold at more and more steps."""
+"""Operators that may turn false again while their operand comes to hold at more and more steps."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 """The names of comparisons that mean the same with their sides swapped."""
 
 _BY_SPELLING: dict[str, Operator] = {}
 SPELLINGS: Mapping[str, Operator] = MappingProxyType(_BY_SPELLING)
-"""Every spelling of every operator."""
+"""All operators by their spellings."""
 
 
 def is_word(name: str) -> bool:
-    """Whether a name is an operator's alone."""
+    """Return True if a name is reserved for an operator."""
     return name in _BY_SPELLING and not _BY_SPELLING[name].yields
 
 
@@ -527,19 +542,21 @@ def register(operator: Operator) -> None:
         raise ValueError(f"there is an operator {taken[0]!r} already")
     OPERATORS.append(operator)
     _BY_SPELLING.update(dict.fromkeys(operator.spellings, operator))
+    _note_change()
 
 
-def withdraw(operator: Operator) -> None:
-    """Take a row out of the table again."""
-    OPERATORS.remove(operator)
-    for spelling in operator.spellings:
-        del _BY_SPELLING[spelling]
+def _note_change() -> None:
+    for cells in EVERYONE:  # some of whose cells are derived from rows
+        cells.changes += 1
 
 
 def operator_named(spelling: str) -> Operator:
-    """The operator with this spelling; KeyError if there is none."""
+    """Return the operator with this spelling; KeyError if there is none."""
     return _BY_SPELLING[spelling]
 
+
+EVERYONE: list["Cells"] = []  # type: ignore[type-arg]  # each has cells of its own kind
+"""All tables of cells in modules that were imported."""
 
 for _row in (
     EVENTUALLY, GLOBALLY, AND, OR, NOT, IMPLIES, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL,
@@ -553,32 +570,40 @@ for _row in (
     register(_row)
 
 
-# ---- Who must know every operator: each keeps a table with a cell for each, and what is not in it is refused by name.
+# ---- Tables of cells: each package that must know every operator has one. A missing cell is an error that names it.
 
 T = TypeVar("T")
 
 
 class Cells(MutableMapping[Operator, T]):
-    """What one who speaks of operators knows of each; asking for one that is not there is an OperatorError."""
+    """A package's knowledge of each operator; a missing cell is an OperatorError."""
 
     def __init__(
-        self, who: str, place: str, cells: Mapping[Operator, T], about: Callable[[Operator], bool] = lambda _: True
+        self,
+        who: str,
+        place: str,
+        cells: Mapping[Operator, T],
+        about: Callable[[Operator], bool] = lambda _: True,
+        derived: Callable[[Operator], T | None] = lambda _: None,
     ) -> None:
-        """`who` speaks, in which `place` of the source; `about` tells which operators may come there."""
-        self.who, self.place, self.about = who, place, about
+        """`who` needs the cells, at `place` in the source; `about` selects the operators that must have one.
+
+        `derived` makes the cell of an operator without one of its own from its row; None if it cannot.
+        """
+        self.who, self.place, self.about, self._derived = who, place, about, derived
         self._cells = dict(cells)
         self.changes = 0
-        """How often cells were added or taken away, for those who remember what follows from all of them."""
+        """A counter of changes to the table, for caches of what follows from it."""
         EVERYONE.append(self)
 
     def __getitem__(self, operator: Operator) -> T:
-        try:
-            return self._cells[operator]
-        except KeyError:
-            raise OperatorError(operator.name, f"{self.place} ({self.who})") from None
+        cell = self._cells[operator] if operator in self._cells else self._derived(operator)
+        if cell is None:
+            raise OperatorError(operator.name, f"{self.place} ({self.who})")
+        return cell
 
     def __contains__(self, operator: object) -> bool:
-        return operator in self._cells
+        return operator in self._cells or (isinstance(operator, Operator) and self._derived(operator) is not None)
 
     def __setitem__(self, operator: Operator, cell: T) -> None:
         self._cells[operator] = cell
@@ -589,23 +614,20 @@ class Cells(MutableMapping[Operator, T]):
         self.changes += 1
 
     def __iter__(self) -> Iterator[Operator]:
-        return iter(self._cells)
+        yield from self._cells
+        yield from (row for row in OPERATORS if row not in self._cells and row in self)
 
     def __len__(self) -> int:
-        return len(self._cells)
-
-
-EVERYONE: list[Cells] = []  # type: ignore[type-arg]  # each has cells of its own kind
-"""All tables of cells; those of a module are here once it is imported."""
+        return sum(1 for _ in self)
 
 
 _TABLE = "logic/operators.py"
 _IN_ROWS = {"LaTeX": "latex", "the paper's English": "english", "messages": "operands", "text": "spellings"}
-"""Whose cells are fields of the rows themselves."""
+"""Readers whose cells are fields of the rows themselves."""
 
 
 def missing_cells() -> list[str]:
-    """Which operators some table lacks: one line each, with the operator, who must know it, and where."""
+    """Return a line for each missing cell, with the operator, its reader, and the place in the source."""
     lacks = [(row, who, _TABLE) for row in OPERATORS for who, field in _IN_ROWS.items() if not getattr(row, field)]
     lacks += [(row, of.who, of.place) for row in OPERATORS for of in EVERYONE if of.about(row) and row not in of]
     return [f"operator {row.name!r} has no cell for {who}: add it in {place}" for row, who, place in lacks]

@@ -1,6 +1,6 @@
-"""Shapes: pieces of records as words, and how far the pieces of other records are from them.
+"""Shapes: pieces of records as words, and their distances from pieces of other records.
 
-Only the form of a piece counts, neither its height nor its size: both it and the shape are brought to mean 0 and
+Only the form of a piece counts, neither its height nor its size: both the piece and the shape are brought to mean 0 and
 standard deviation 1 before they are compared.
 """
 
@@ -17,21 +17,21 @@ Floats = NDArray[np.float64]
 LEAST_STEPS, MOST_STEPS = 2, 1_000
 LEVELS = "▁▂▃▄▅▆▇█"
 """The heights of a shape that can be drawn in a line of text."""
-DECIMALS = 6  # of distances: sums that are added up in another order must not give other answers
-_WIGGLE = 0.2  # share of its height that a shape must turn by to be said to rise or fall
-_MOST_TURNS = 4  # beyond which it is a wave
-_BLOCK = 1 << 13  # pieces that are compared at a time, so that they stay in the cache
+DECIMALS = 6  # of distances: sums in another order must not give other results
+_WIGGLE = 0.2  # share of its height by which a shape must turn before its name says so
+_MOST_TURNS = 4  # beyond which its name is wave
+_BLOCK = 1 << 13  # pieces compared at a time, so that they stay in the cache
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a piece of a record looks like: a number for each of its steps."""
+    """The form of a piece of a record: a number for each of its steps."""
 
     values: tuple[float, ...]
 
     @property
     def problem(self) -> str:
-        """What is wrong with it, if anything is."""
+        """The reason why the numbers are no shape; empty if they are one."""
         if not LEAST_STEPS <= len(self.values) <= MOST_STEPS:
             return f"{len(self.values):,} numbers"
         if not math.isfinite(max(self.values) - min(self.values)):
@@ -49,14 +49,16 @@ class Shape:
 
     @cached_property
     def picture(self) -> str | None:
-        """Its values in a line of text, if they are whole numbers from 0 to 7."""
+        """Its values as block characters, if they are whole numbers from 0 to 7."""
         if not all(value in range(len(LEVELS)) for value in self.values):
             return None
         return "".join(LEVELS[int(value)] for value in self.values)
 
     @classmethod
     def of(cls, piece: Floats) -> "Shape | None":
-        """The shape of a piece of a record, in as many heights as can be drawn; None if it has none."""
+        """Return the shape of a piece, rounded to the heights that can be drawn; None if the piece is flat or not
+        finite.
+        """
         low, height = piece.min(), piece.max() - piece.min()
         if not (0 < height < np.inf):
             return None
@@ -64,35 +66,34 @@ class Shape:
 
     @classmethod
     def drawn(cls, picture: str) -> "Shape | None":
-        """The shape of a picture; None if it is none."""
+        """Return the shape of a picture; None if the text is no picture."""
         levels = [LEVELS.find(level) for level in picture]
         return cls(tuple(map(float, levels))) if levels and min(levels) >= 0 else None
 
     @cached_property
     def name(self) -> str:
-        """What it does: rise, fall, rise-fall …, or a wave."""
+        """The name of its form: rise, fall, rise-fall …, or wave."""
         turns = _turns(self.values, _WIGGLE * (max(self.values) - min(self.values)))
         words = ["rise" if before < after else "fall" for before, after in pairwise(turns)]
         return "-".join(words) if len(words) <= _MOST_TURNS else "wave"
 
 
 def _turns(values: tuple[float, ...], least: float) -> list[float]:
-    """Where values begin, turn by at least so much, and end."""
+    """Return the first value, those at turns of at least this height, and the last."""
     turns = [values[0]]
     for value in values[1:]:
         if len(turns) > 1 and (turns[-1] - turns[-2]) * (value - turns[-1]) > 0:
-            turns[-1] = value  # it goes on
+            turns[-1] = value  # the same direction
         elif abs(value - turns[-1]) >= least:
             turns.append(value)
     return turns
 
 
 def distances(values: Floats, numbers: NDArray[np.int64], shape: Shape) -> Floats:
-    """How far the last steps of a record, at each step, are from the shape, as many as it has; NaN where there are
-    fewer, or a value is missing or infinite.
+    """Return the distance of a record's last steps, at each step, from the shape; NaN at the first steps and at gaps.
 
-    The root of the mean square of the differences, from 0 for the same form, over 1 for no form at all (a constant
-    piece), to 2 for the opposite. `values` has the records one after the other, `numbers` the number of each step.
+    It is the root mean square difference, from 0 for the same form, over 1 for no form at all (a constant piece), to 2
+    for the opposite. `values` has the records one after the other, `numbers` the number of each step in its record.
     """
     steps, found = len(shape.values), np.full(len(values), np.nan)
     for first in range(0, len(values) - steps + 1, _BLOCK):
@@ -103,10 +104,10 @@ def distances(values: Floats, numbers: NDArray[np.int64], shape: Shape) -> Float
 
 
 def _distances(values: Floats, pattern: tuple[float, ...]) -> Floats:
-    """How far each piece, that of the first steps at first, is from the pattern.
+    """Return the distance of each piece from the pattern.
 
     Values are measured from the lowest of their piece, in shares of its height, so that large numbers that differ by
-    little lose nothing.
+    little lose no digits.
     """
     count = len(values) - len(pattern) + 1
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
@@ -125,7 +126,7 @@ def _distances(values: Floats, pattern: tuple[float, ...]) -> Floats:
 
 
 def _extreme(values: Floats, steps: int, better: np.ufunc) -> Floats:
-    """The least or greatest value of each piece: of twice as many steps with each pass."""
+    """Return the least or greatest value of each piece; each pass doubles the number of steps covered."""
     found, reach = values, 1
     while reach < steps:
         ahead = min(reach, steps - reach)

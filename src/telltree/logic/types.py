@@ -8,7 +8,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=10_000)
 def number_text(value: float) -> str:
-    """A constant as short as it can be and still read back as the same number."""
+    """Return a constant as the shortest text that reads back as the same number."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
@@ -16,7 +16,7 @@ def number_text(value: float) -> str:
 
 
 class Type(enum.Enum):
-    """What an expression yields; the value is how messages name it."""
+    """The type of an expression; the value is its name in messages."""
 
     BOOLEAN = "Boolean"  # one truth value per record; as a vector, its value at each step, as in temporal logic
     BOOLEAN_VECTOR = "Boolean vector"
@@ -33,7 +33,7 @@ class Type(enum.Enum):
     __hash__ = object.__hash__  # an enum's own is slow, and types are hashed with every attribute of a grammar
 
 
-# What else each type may be read as.
+# Other types as which each may be read.
 _READS_AS: dict[Type, frozenset[Type]] = {
     Type.BOOLEAN: frozenset({Type.BOOLEAN_VECTOR}),
     Type.REAL: frozenset({Type.REAL_VECTOR, Type.COUNT}),
@@ -41,12 +41,12 @@ _READS_AS: dict[Type, frozenset[Type]] = {
 
 
 def fits(given: Type, wanted: Type) -> bool:
-    """Whether a value of type `given` may stand where `wanted` is expected."""
+    """Return True if a value of type `given` may stand where `wanted` is expected."""
     return given is wanted or wanted in _READS_AS.get(given, frozenset())
 
 
 def join(first: Type, second: Type) -> Type | None:
-    """The narrowest type both may be read as, or None: the type of `first | second` in a grammar."""
+    """Return the narrowest type as which both may be read, or None: the type of `first | second` in a grammar."""
     if fits(first, second):
         return second
     return first if fits(second, first) else None

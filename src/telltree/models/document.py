@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from telltree.grammar.parser import has_more_parts
+from telltree.grammar.limits import has_more_tokens
 from telltree.search import SEARCHES
 from telltree.tree.settings import DEEPEST_OPTIMAL, MOST_POOLED, MOST_TREES
 
@@ -392,7 +392,7 @@ class CommonEntry(Entry):
 
     def is_too_long(self) -> bool:
         """Return True if the distinct formulas have more words and signs than the limit."""
-        return has_more_parts(set(self.formulas()), MOST_PARTS)
+        return has_more_tokens(set(self.formulas()), MOST_PARTS)
 
     def written(self) -> dict[str, Any]:
         """Return the document in JSON's types, without fields that have their defaults."""

@@ -10,8 +10,10 @@ from typing import NamedTuple, TypeAlias
 from telltree.logic import Attribute, Expression, Level, Number, Type
 from telltree.logic import operators as op
 from telltree.logic.expression import spelt_out
+from telltree.logic.meaning import Scope
 from telltree.logic.operators import Cells, Operator
 from telltree.models.export_common import Exported, Refused, common_levels, is_never_missing, unsayable
+from telltree.models.export_python_runtime import AGGREGATES
 from telltree.panel import Schema
 from telltree.panel.names_and_missing import level_name, says_missing
 from telltree.tree.tree import Leaf, Node
@@ -65,6 +67,11 @@ class Reads(NamedTuple):
     time: str | None
     """The key of a record's times, if it has them."""
 
+    @property
+    def period(self) -> float | None:
+        """The length of a step; None if steps differ."""
+        return 1.0 if self.step is None else self.step[0]
+
 
 def python_module(exported: Exported, time: str | None = None) -> str:
     """Write a module with `predict(record)` and `find_category(record)`; for one category, with `belongs(record)`.
@@ -77,41 +84,31 @@ def python_module(exported: Exported, time: str | None = None) -> str:
         signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
         formulas = [formula.expression for formula, _ in chosen.branches]
         end = _ALONE.format(number=chosen.number, label=ascii(chosen.label), truth=" and ".join(signs) or "True")
-        head = _head(exported, "`belongs(record)` tells whether it is of the category.") + _clock(formulas, reads)
-        return head + _runtime() + _functions(formulas, reads) + end
-    formulas = [node.formula.expression for node in exported.tree.nodes]
-    branches: list[str] = []
-    start = _walk(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
-    labels = [chosen.label for chosen in exported.categories]
-    end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start, noun=_noun(exported))
-    use = f"`predict(record)` gives its {_noun(exported)}, and `find_category(record)` its category."
-    head = _head(exported, use) + _clock(formulas, reads)
+        use = "`belongs(record)` tells whether it is of the category."
+    else:
+        formulas = [node.formula.expression for node in exported.tree.nodes]
+        branches: list[str] = []
+        start = _append_branches(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
+        labels, noun = ascii([chosen.label for chosen in exported.categories]), exported.tree.target.words.label
+        end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=labels, start=start, noun=noun)
+        use = f"`predict(record)` gives its {noun}, and `find_category(record)` its category."
+    head = _HEAD.format(use=f"{use}\n{exported.requirement}".rstrip()) + _times_comment(formulas, reads)
     return head + _runtime() + _functions(formulas, reads) + end
 
 
-def _noun(exported: Exported) -> str:
-    """Return the noun for predictions."""
-    return exported.tree.target.words.label
-
-
-def _head(exported: Exported, use: str) -> str:
-    return _HEAD.format(use=f"{use}\n{exported.demand}".rstrip())
-
-
-def _clock(formulas: Iterable[Expression], reads: Reads) -> str:
+def _times_comment(formulas: Iterable[Expression], reads: Reads) -> str:
     """Return a comment on the times that records must have if formulas need them; "" if none does."""
-    uneven = reads.step is not None and reads.step[0] is None
-    needed = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
+    needed = reads.period is None and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
     return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if needed else ""
 
 
-def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
+def _append_branches(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
     """Append the branches of a subtree in preorder; return the index of its root."""
     if isinstance(node, Leaf):
         return -next(clusters)
     place = len(branches)
     branches.append("")
-    true, false = _walk(node.true, branches, clusters), _walk(node.false, branches, clusters)
+    true, false = _append_branches(node.true, branches, clusters), _append_branches(node.false, branches, clusters)
     branches[place] = f"(formula_{place}, {true}, {false})"
     return place
 
@@ -144,7 +141,7 @@ def code(e: Expression, reads: Reads) -> str:
     """Return code for the values of an expression, one per step; for a constant, its value."""
     match e.head:
         case Attribute(name=name, type=kind):
-            return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
+            return f"{_READS[kind]}(record, {name!a}{_declared_levels_argument(name, reads)})"
         case Number(value=value):
             return ascii(value) if math.isfinite(value) else f"float({str(value)!r})"
         case Level(name=name):
@@ -168,7 +165,7 @@ def _missing_operand(e: Expression, reads: Reads) -> str:
     return code(e, reads)
 
 
-def _own_names(name: str, reads: Reads) -> str:
+def _declared_levels_argument(name: str, reads: Reads) -> str:
     """Return an argument with the declared levels that no naming rule gives, such as NA, or 1.0 for 1."""
     levels = reads.schema[name].levels
     others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
@@ -203,6 +200,15 @@ def _of_record(function: str) -> _Cell:
     return lambda e, reads: f"whole({code(e.args[0], reads)}, {function})"
 
 
+def _aggregated(operator: Operator) -> _Cell | None:
+    """Derive the cell of an aggregate from its runtime function."""
+    traits = operator.traits
+    function = None if traits.aggregate is None else AGGREGATES.get(traits.aggregate.name)
+    if function is None:
+        return None
+    return (_over_window if traits.scope is Scope.WINDOW else _of_record)(function)
+
+
 def _equal(e: Expression, reads: Reads) -> str:
     left, right = (code(arg, reads) for arg in e.args)
     if e.args[0].type is Type.CATEGORICAL_VECTOR:
@@ -218,22 +224,19 @@ def _missing(e: Expression, reads: Reads) -> str:
 
 
 def _elapsed(e: Expression, reads: Reads) -> str:
-    period = 1.0 if reads.step is None else reads.step[0]
-    if period is not None:
-        return f"counted(record, {period!a})"
+    if reads.period is not None:
+        return f"counted(record, {reads.period!a})"
     return f"timed(record, {_times(e, reads)!a})"
 
 
 def _gone(e: Expression, reads: Reads) -> str:
     """Return code for the share of the record that has passed, by steps if all have the same length."""
-    even = reads.step is None or reads.step[0] is not None
-    return "gone(counted(record, 1.0))" if even else f"gone({_elapsed(e, reads)})"
+    return f"gone({_elapsed(e, reads)})" if reads.period is None else "gone(counted(record, 1.0))"
 
 
 def _left(e: Expression, reads: Reads) -> str:
-    period = 1.0 if reads.step is None else reads.step[0]
-    if period is not None:
-        return f"counted(record, {period!a})[::-1]"
+    if reads.period is not None:
+        return f"counted(record, {reads.period!a})[::-1]"
     return f"left(record, {_times(e, reads)!a})"
 
 
@@ -283,16 +286,8 @@ PYTHON: Cells[_Cell | Refused] = Cells(
         ),
         op.LONGEST: _calls("longest"),
         op.CHANGE: _calls("change"),
-        op.MEAN_WITHIN: _over_window("average"),
-        op.MIN_WITHIN: _over_window("min"),
-        op.MAX_WITHIN: _over_window("max"),
-        op.SPREAD_WITHIN: _over_window("spread"),
         op.TOTAL: _calls("total"),
         op.LATEST: _calls("latest"),
-        op.MEAN: _of_record("average"),
-        op.MIN: _of_record("min"),
-        op.MAX: _of_record("max"),
-        op.SPREAD: _of_record("spread"),
         op.SLOPE: _calls("slope"),
         op.FIRST: _of_record("first"),
         op.LAST: _of_record("last"),
@@ -300,5 +295,6 @@ PYTHON: Cells[_Cell | Refused] = Cells(
         op.WHEN_MAX: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, max)",
         op.DISTANCE: lambda e, reads: f"distance({code(e.args[0], reads)}, {list(e.shape.pattern)!a})",
     },
+    derived=_aggregated,
 )
 """Code for a list with one value per step; it calls functions of `models/export_python_runtime.py`."""

@@ -111,6 +111,10 @@ def number(x: Any) -> Any:
     return None if x is None or x != x else x  # noqa: PLR0124 - NaN alone differs from itself
 
 
+AGGREGATES = {"mean": "average", "min": "min", "max": "max", "spread": "spread"}
+"""The function of a list of numbers, present and at least one, that computes each aggregate; it is not copied."""
+
+
 def moving(a: list[Any], first: float, last: float, made: Any) -> list[Any]:
     """Apply a function to the values in a window, counted back from each step; missing if there are none."""
     near, far = int(min(first, len(a))), int(min(last, len(a)))

@@ -15,7 +15,7 @@ from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type
 from telltree.logic import operators as op
 from telltree.logic.expression import all_spelt_out, spelt_out
-from telltree.logic.meaning import BEHIND, Joins
+from telltree.logic.meaning import BEHIND, Joins, Scope
 from telltree.logic.operators import Cells, Operator
 from telltree.logic.shapelet import DECIMALS
 from telltree.models.export_common import Chosen, Exported, Refused, common_levels, is_never_missing, unsayable
@@ -42,11 +42,11 @@ LONGEST_SHAPE = 400  # steps; SQLite adds up less than a thousand numbers at onc
 
 def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     """Write a query for the category and label of each record; for one category, a query for its records."""
-    return (f"-- {exported.demand}\n" if exported.demand else "") + _query(exported, table, id, time)
+    return (f"-- {exported.requirement}\n" if exported.requirement else "") + _query(exported, table, id, time)
 
 
 def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
-    own, truths, categories = (_own(word, table) for word in ("steps", "truths", "categories"))
+    own, truths, categories = (_unused_name(word, table) for word in ("steps", "truths", "categories"))
     steps = _Steps(exported.tree.schema, own, exported.tree.step, time)
     found = [steps.condition(all_spelt_out(node.formula.expression)) for node in exported.tree.nodes]
     layers = steps.layers(_source(exported.tree, steps, table, id, time))
@@ -56,9 +56,9 @@ def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  #
     numbers = {node.formula.expression: i for i, node in enumerate(exported.tree.nodes)}
     chosen = list(exported.categories)
     if exported.category is not None:
-        where = _members(chosen[0], numbers)
+        where = _membership(chosen[0], numbers)
         return f"WITH {ctes}\nSELECT record AS {_name(id)}\n  FROM {truths}\n WHERE {where}\n ORDER BY record;\n"
-    cases = "".join(f"\n           WHEN {_members(one, numbers)} THEN {one.number}" for one in chosen)
+    cases = "".join(f"\n           WHEN {_membership(one, numbers)} THEN {one.number}" for one in chosen)
     labels = "".join(f"\n           WHEN {one.number} THEN {_literal(one.label)}" for one in chosen)
     return (
         f"WITH {ctes},\n{categories} AS (\n  SELECT record,\n         CASE{cases}\n         END AS category\n"
@@ -67,14 +67,14 @@ def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  #
     )
 
 
-def _own(word: str, table: str) -> str:
+def _unused_name(word: str, table: str) -> str:
     """Return a name for a part of the query that differs from the table's."""
     while table.lower().startswith(word):
         word += "_"
     return word
 
 
-def _members(chosen: Chosen, numbers: dict[Expression, int]) -> str:
+def _membership(chosen: Chosen, numbers: dict[Expression, int]) -> str:
     parts = [f"n{numbers[formula.expression]} = {int(truth)}" for formula, truth in chosen.branches]
     return " AND ".join(parts) or "TRUE"
 
@@ -171,6 +171,11 @@ class _Steps:
     timed: bool = False
     """True if the query uses the times of the table."""
 
+    @property
+    def period(self) -> float | None:
+        """The length of a step; None if steps differ."""
+        return 1.0 if self.step is None else self.step[0]
+
     def layers(self, source: str) -> list[str]:
         """Return the common table expressions in order."""
         found = [f"{self.name}0 AS (\n  {source}\n)"]
@@ -260,9 +265,8 @@ class _Steps:
 
     def elapsed(self, e: Expression) -> str:
         """Write the time since the first step: counted if steps have one length, else from the times of the table."""
-        period = 1.0 if self.step is None else self.step[0]
-        if period is not None:
-            return f"((step - 1) * {_real(period)})"
+        if self.period is not None:
+            return f"((step - 1) * {_real(self.period)})"
         return self.named(e, f"{self.clock(e)} - FIRST_VALUE(clock) {_BEFORE}")
 
     def clock(self, e: Expression) -> str:
@@ -311,7 +315,7 @@ def _change(steps: _Steps, e: Expression) -> str:
 
 def _gone(steps: _Steps, e: Expression) -> str:
     """Write the share of the record's steps that have passed, or of its time if steps differ in length."""
-    if steps.step is None or steps.step[0] is not None:
+    if steps.period is not None:
         share = f"(step - 1e0) / ({_COUNT} - 1)"
     else:
         clock = steps.clock(e)
@@ -365,27 +369,31 @@ def _spread(x: str, over: str) -> str:
     return f"{_greatest(x, over)} - {_least(x, over)}"
 
 
-def _over_window(text: Callable[[str, str], str]) -> _Cell:
-    """Return a cell that aggregates the numbers in a window, given a function of signal and window; NULL for none."""
+AGGREGATES: dict[str, Callable[[str, str], str] | Refused] = {
+    "mean": _mean,
+    "min": _least,
+    "max": _greatest,
+    "spread": _spread,
+}
+"""Code for each aggregate, by name, given a signal and a window; NULL where there are no numbers."""
+
+
+def _aggregated(operator: Operator) -> _Cell | Refused | None:
+    """Derive the cell of an aggregate from its code."""
+    traits = operator.traits
+    text = None if traits.aggregate is None else AGGREGATES.get(traits.aggregate.name)
+    if text is None or isinstance(text, Refused):
+        return text
 
     def cell(steps: _Steps, e: Expression) -> str:
-        made = text(steps.number(e.args[0]), f"OVER {_frame(e)}")
-        return f"({_number_or_null(steps.named(e, made))})"
+        over = _frame(e) if traits.scope is Scope.WINDOW else "whole"
+        return f"({_number_or_null(steps.named(e, text(steps.number(e.args[0]), f'OVER {over}')))})"
 
     return cell
 
 
 def _total(steps: _Steps, e: Expression) -> str:
     return f"({_number_or_null(steps.named(e, _sum(steps.number(e.args[0]), 'OVER behind')))})"
-
-
-def _of_record(text: Callable[[str, str], str]) -> _Cell:
-    """Return a cell that aggregates all numbers of the record, given a function of signal and window."""
-
-    def cell(steps: _Steps, e: Expression) -> str:
-        return f"({_number_or_null(steps.named(e, text(steps.number(e.args[0]), 'OVER whole')))})"
-
-    return cell
 
 
 def _slope(steps: _Steps, e: Expression) -> str:
@@ -501,9 +509,8 @@ def _longest(steps: _Steps, e: Expression) -> str:
 
 def _left(steps: _Steps, e: Expression) -> str:
     """Write the time until the last step; see `elapsed`."""
-    period = 1.0 if steps.step is None else steps.step[0]
-    if period is not None:
-        return steps.named(e, f"({_COUNT} - step) * {_real(period)}")
+    if steps.period is not None:
+        return steps.named(e, f"({_COUNT} - step) * {_real(steps.period)}")
     return steps.named(e, f"LAST_VALUE({steps.clock(e)}) OVER ahead - clock")
 
 
@@ -546,16 +553,8 @@ SQL: Cells[_Cell | Refused] = Cells(
             (op.RISE, op.FALL, op.BEFORE, op.BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))
         ),
         op.EPISODES: lambda steps, e: steps.number(spelt_out(e)),
-        op.MEAN_WITHIN: _over_window(_mean),
-        op.MIN_WITHIN: _over_window(_least),
-        op.MAX_WITHIN: _over_window(_greatest),
-        op.SPREAD_WITHIN: _over_window(_spread),
         op.TOTAL: _total,
         op.LATEST: _latest,
-        op.MEAN: _of_record(_mean),
-        op.MIN: _of_record(_least),
-        op.MAX: _of_record(_greatest),
-        op.SPREAD: _of_record(_spread),
         op.SLOPE: _slope,
         op.FIRST: _end("MIN"),
         op.LAST: _end("MAX"),
@@ -565,6 +564,7 @@ SQL: Cells[_Cell | Refused] = Cells(
         op.LONGEST: _longest,
         op.ELAPSED: lambda steps, e: steps.elapsed(e),
     },
+    derived=_aggregated,
 )
 """Code for a condition, or for a number that is NULL where it is missing."""
 

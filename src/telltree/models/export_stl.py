@@ -11,6 +11,7 @@ from typing import TypeAlias
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
 from telltree.logic import operators as op
 from telltree.logic.expression import spelt_out
+from telltree.logic.meaning import SEVERAL
 from telltree.logic.operators import Cells, Operator
 from telltree.logic.types import number_text
 from telltree.models.export_common import Exported, Refused, common_levels, is_never_missing, unsayable
@@ -27,7 +28,7 @@ _WORDS = frozenset({
 _INFINITY, _LARGE = "1e300", "1e299"  # a number stands for infinity, since infinity minus infinity is undefined
 FARTHEST = 2**31 - 1  # steps that a window can look ahead
 _MOST_SIGNS = 4  # in one comparison
-_GIVEN = (
+_INPUTS = (
     op.GONE,
     op.ELAPSED,
     op.LEFT,
@@ -49,7 +50,7 @@ def stl(exported: Exported) -> str:
         label = json.dumps(chosen.label, default=str)
         assertions.append(f"// {label}\ncategory_{chosen.number} = {_joined('and', parts) or '1 > 0'}\n")
     signals = [*writer.signals(), *(f"output float category_{one.number}" for one in exported.categories)]
-    head = _HEAD + (f"// {exported.demand}\n" if exported.demand else "")
+    head = _HEAD + (f"// {exported.requirement}\n" if exported.requirement else "")
     return head + "".join(f"{line}\n" for line in signals) + "".join(assertions)
 
 
@@ -86,7 +87,7 @@ class _StlWriter:
             return f"1 where {called} is missing, else 0"
         gaps = f"; any number where it is missing, {_INFINITY} for infinity, as is all beyond {_LARGE}"
         if isinstance(source, Expression):
-            return f"{called}, {self._made(source)}" + (gaps if self._may_miss(source) else "")
+            return f"{called}, {self._how_to_make(source)}" + (gaps if self._may_miss(source) else "")
         match self.schema[source].type:
             case ColumnType.BOOLEAN:
                 return f"{called}, 1 where it is true, else 0"
@@ -95,7 +96,7 @@ class _StlWriter:
                 return f"{called}, as numbers: {codes}; 0 for any other or missing category"
         return called + (gaps if self._may_miss(source) else "")
 
-    def _made(self, signal: Expression) -> str:
+    def _how_to_make(self, signal: Expression) -> str:
         """Describe how to compute an expression that STL lacks."""
         even = self.step is None or self.step[0] is not None
         unit = None if self.step is None else self.step[1]
@@ -158,7 +159,7 @@ class _StlWriter:
                 _cell(signal)
         return _cell(e)(self, e)
 
-    def gap(self, e: Expression) -> str:
+    def is_missing(self, e: Expression) -> str:
         """Write the condition that a source of an expression has no value."""
         sources = [source for source in _sources(e) if isinstance(source, str) or source.attributes()]
         if is_never_missing(e) or not sources:
@@ -213,15 +214,15 @@ class _StlWriter:
         above, below = (Expression(head, (inner.args[0], zero)) for head in (op.GREATER, op.LESS))
         neither = [Expression(op.NOT, (side,)) for side in (above, below)]
         cases = [
-            _joined("and", [*(self._bare(side) for side in sides), self._cases(_replaced(e, inner, value))])
+            _joined("and", [*(self._side(side) for side in sides), self._cases(_replaced(e, inner, value))])
             for sides, value in (([above], 1.0), ([below], -1.0), (neither, 0.0))
         ]
         return _joined("or", cases)
 
-    def _bare(self, e: Expression) -> str:
+    def _side(self, e: Expression) -> str:
         return f"not({self._cases(e.args[0])})" if e.head is op.NOT else self._cases(e)
 
-    def given(self, e: Expression) -> str:
+    def input_signal(self, e: Expression) -> str:
         """Write an input signal."""
         return self._signal(e)
 
@@ -245,14 +246,14 @@ def _parts(e: Expression) -> Iterator[Expression]:
     """Yield the parts of a signal; of one that is an input only itself and the user functions in it."""
     yield e
     for arg in e.args:
-        yield from (part for part in _parts(arg) if e.head not in _GIVEN or isinstance(part.head, UserFunction))
+        yield from (part for part in _parts(arg) if e.head not in _INPUTS or isinstance(part.head, UserFunction))
 
 
 def _sources(e: Expression) -> list[Source]:
     """Return the input signals of an expression."""
     if isinstance(e.head, Attribute):
         return [e.head.name]
-    if e.head in _GIVEN:
+    if e.head in _INPUTS:
         return [e]
     return list(dict.fromkeys(source for arg in e.args for source in _sources(arg)))
 
@@ -265,18 +266,19 @@ def _without_signs(e: Expression) -> Expression:
     """Replace each sign by a number; the expression is infinite in the same cases."""
     if e.head is op.SIGN:
         return Expression(Number(0.0))
-    return e if e.head in _GIVEN else Expression(e.head, tuple(_without_signs(arg) for arg in e.args))
+    return e if e.head in _INPUTS else Expression(e.head, tuple(_without_signs(arg) for arg in e.args))
 
 
 def _replaced(e: Expression, part: Expression, value: float) -> Expression:
     """Replace a subexpression by a number."""
     if e == part:
         return Expression(Number(value))
-    return e if e.head in _GIVEN else Expression(e.head, tuple(_replaced(arg, part, value) for arg in e.args))
+    return e if e.head in _INPUTS else Expression(e.head, tuple(_replaced(arg, part, value) for arg in e.args))
 
 
 _Cell: TypeAlias = Callable[[_StlWriter, Expression], str]
 _NO_COUNTS = "which cannot count"
+_SEVERAL = Refused("which makes no numbers of those at several steps")
 
 
 def _joins(text: str) -> _Cell:
@@ -313,12 +315,12 @@ STL: Cells[_Cell | Refused] = Cells(
         op.GREATER: _compares,
         op.GREATER_EQUAL: _compares,
         op.EQUAL: _compares,
-        op.MISSING: lambda writer, e: writer.gap(e.args[0]),
+        op.MISSING: lambda writer, e: writer.is_missing(e.args[0]),
         op.ABS: lambda writer, e: f"abs({writer.number(e.args[0])})",
         op.DIFFERENCE: lambda writer, e: f"({writer.number(e.args[0])} - {writer.number(e.args[1])})",
         op.SIGN: Refused("where signs are told by cases, and of comparisons alone"),
         op.COUNT: Refused(_NO_COUNTS),
-        **dict.fromkeys(_GIVEN, lambda writer, e: writer.given(e)),
+        **dict.fromkeys(_INPUTS, lambda writer, e: writer.input_signal(e)),
         op.EVENTUALLY_WITHIN: _within("eventually"),
         op.GLOBALLY_WITHIN: _within("always"),
         op.NEXT: _joins("eventually[1:1]({})"),
@@ -333,25 +335,8 @@ STL: Cells[_Cell | Refused] = Cells(
         **dict.fromkeys((op.RISE, op.FALL, op.BEFORE, op.BEFORE_WITHIN), lambda writer, e: writer.truth(spelt_out(e))),
         op.EPISODES: Refused(_NO_COUNTS),
         op.LONGEST: Refused(_NO_COUNTS),
-        **dict.fromkeys(
-            (
-                *(op.MEAN_WITHIN, op.MIN_WITHIN, op.MAX_WITHIN, op.SPREAD_WITHIN, op.TOTAL, op.LATEST),
-                *(
-                    op.MEAN,
-                    op.MIN,
-                    op.MAX,
-                    op.SPREAD,
-                    op.SLOPE,
-                    op.FIRST,
-                    op.LAST,
-                    op.WHEN_MIN,
-                    op.WHEN_MAX,
-                    op.DISTANCE,
-                ),
-            ),
-            Refused("which makes no numbers of those at several steps"),
-        ),
     },
+    derived=lambda operator: _SEVERAL if operator.traits.scope in SEVERAL else None,
 )
 """Text of a formula, or of a number."""
 

@@ -27,11 +27,11 @@ def dot(exported: Exported) -> str:
     lines = ["digraph tree {", '  node [shape=box, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
     numbers = iter(range(len(exported.tree.nodes) + len(exported.tree.leaves)))
     clusters = iter(range(1, len(exported.tree.leaves) + 1))
-    lines += _below(exported, exported.tree.root, "", numbers, clusters)
+    lines += _subtree_lines(exported, exported.tree.root, "", numbers, clusters)
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _below(
+def _subtree_lines(
     exported: Exported, node: Node | Leaf, edge: str, numbers: Iterator[int], clusters: Iterator[int]
 ) -> list[str]:
     """Return the lines of a subtree and of the edge that leads to it; none if the category is not in it."""
@@ -46,7 +46,7 @@ def _below(
     below = [
         line
         for side, word in ((node.true, "yes"), (node.false, "no"))
-        for line in _below(exported, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
+        for line in _subtree_lines(exported, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
     ]
     label = _quoted("\n".join(filter(None, [str(node.shown), node.unknown_note])))
     return [f"  {name} [label={label}];", *above, *below] if below else []

@@ -3,14 +3,14 @@
 import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from telltree.engine import Formula
 from telltree.engine.three_valued import settled
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
-from telltree.grammar.grammar import expression_of
-from telltree.grammar.parser import parse_expression, quick_formula
-from telltree.grammar.syntax_tree import Source
+from telltree.grammar.formulas import expression_of
+from telltree.grammar.grammar import Grammar
+from telltree.grammar.parser import parse_expression
 from telltree.logic import UserFunction
 from telltree.models.document import Branch, ColumnEntry, CommonEntry, Document, FunctionEntry, HowReadEntry, LeafEntry
 from telltree.models.parse_document import read_file, read_tree
@@ -21,17 +21,11 @@ from telltree.tree.class_target import read_target
 from telltree.tree.target import Target
 from telltree.tree.tree import Leaf, Node, Optimum, Tree, Unknown
 
-if TYPE_CHECKING:
-    from telltree.grammar import Grammar
-
-
 # ---- Parts of model files that prediction needs: columns, target, shape and formulas of the tree.
 
 DAMAGED = "this model file is damaged"
 DEEPEST = 200
-"""The most branches from root to leaf; trees are walked recursively, and learnt ones are less than half as deep."""
-MOST_UNLIKE = 20_000
-"""The most characters of formulas that need Lark, since telltree would spell them otherwise."""
+"""The most branches from root to leaf; trees are walked recursively, and learned ones are less than half as deep."""
 
 
 def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
@@ -95,11 +89,10 @@ def target_of(document: CommonEntry) -> Target:
 class FormulaReader:
     """Parses formulas, and restores the English that rules of the grammar give them."""
 
-    def __init__(self, grammar: "Grammar | None", schema: Schema, functions: dict[str, UserFunction]) -> None:
+    def __init__(self, grammar: Grammar | None, schema: Schema, functions: dict[str, UserFunction]) -> None:
         self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
         self._schema = schema if grammar is None else grammar.schema
         self._known: dict[tuple[str, bool], Formula] = {}
-        self._unlike = 0
 
     def read(self, text: str, spoken: bool) -> Formula:
         """Parse a formula; its columns must be those of the training data."""
@@ -111,7 +104,7 @@ class FormulaReader:
         try:
             # headlines may mention columns that the grammar does not
             schema = self._schema if spoken else self._training
-            formula = Formula(expression_of(self._source(text), schema, functions=self._functions))
+            formula = Formula(expression_of(parse_expression(text), schema, functions=self._functions))
             if spoken and self._grammar is not None:
                 formula = Formula(self._grammar.derive(formula.expression).expression)
         except GrammarError as error:
@@ -121,19 +114,6 @@ class FormulaReader:
             if column is None or column.type is not self._schema.get(name, column).type:
                 raise ModelFormatError(f"{DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
         return formula
-
-    def _source(self, text: str) -> Source:
-        """Parse text by the fast parser, or within a limit by Lark."""
-        source = quick_formula(text)
-        if source is not None:
-            return source
-        self._unlike += len(text)
-        if self._unlike > MOST_UNLIKE:
-            raise GrammarError(
-                f"with those before it, {self._unlike:,} characters are in formulas that telltree would write "
-                f"otherwise, and at most {MOST_UNLIKE:,} are read"
-            )
-        return parse_expression(text)
 
 
 def question_of(entry: Branch, formulas: FormulaReader, *, spoken: bool = True) -> tuple[Formula, Unknown | None]:

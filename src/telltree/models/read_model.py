@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from telltree.errors import GrammarError, ModelFormatError, SettingsError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.grammar.grammar import collecting_later
-from telltree.grammar.parser import check_size, has_more_parts
+from telltree.grammar.limits import check_size, has_more_tokens
 from telltree.logic import UserFunction
 from telltree.models.document import (
     MOST_PARTS,
@@ -70,19 +70,19 @@ _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 def load_model(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model:
     """Load a model file; errors name the file."""
     content = read_file(path)
-    with _naming(path):
+    with _with_path(path):
         return decode(content, functions)
 
 
 def load_any(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model | ForestModel:
     """Load a model file that may hold a forest; errors name the file."""
     content = read_file(path)
-    with _naming(path):
+    with _with_path(path):
         return decode_any(content, functions)
 
 
 @contextmanager
-def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def _with_path(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except ModelFormatError as error:
@@ -93,7 +93,7 @@ def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
 def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
     """Return the model in the bytes of a file; its formulas may call `functions`."""
     document = read_tree(content)
-    with _damage():
+    with _as_model_format_errors():
         return _model(document, functions)
 
 
@@ -101,12 +101,12 @@ def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
 def decode_any(content: bytes, functions: Sequence[UserFunction] = ()) -> Model | ForestModel:
     """Return the model in the bytes of a file, which may be a forest."""
     document = read_document(content)
-    with _damage():
+    with _as_model_format_errors():
         return _model(document, functions) if isinstance(document, Document) else _forest(document, functions)
 
 
 @contextmanager
-def _damage() -> Iterator[None]:
+def _as_model_format_errors() -> Iterator[None]:
     """Turn all other errors into errors about the file."""
     try:
         yield
@@ -116,7 +116,7 @@ def _damage() -> Iterator[None]:
         raise ModelFormatError(f"{DAMAGED}: {error}") from error
 
 
-class _Read(NamedTuple):
+class _SharedContent(NamedTuple):
     """The common part of files of trees and of forests, as objects."""
 
     called: dict[str, UserFunction]
@@ -126,7 +126,7 @@ class _Read(NamedTuple):
     formulas: FormulaReader
 
     @classmethod
-    def of(cls, document: CommonEntry, functions: Sequence[UserFunction]) -> "_Read":
+    def of(cls, document: CommonEntry, functions: Sequence[UserFunction]) -> "_SharedContent":
         if document.is_too_long():
             raise ModelFormatError(
                 f"{DAMAGED}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; write it "
@@ -135,7 +135,7 @@ class _Read(NamedTuple):
         called = functions_of(document.functions, functions)
         schema = Schema(map(column_of, document.columns))
         grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
-        formulas = FormulaReader(_speaking(document.grammar, grammar), schema, called)
+        formulas = FormulaReader(_grammar_for_english(document.grammar, grammar), schema, called)
         return cls(called, schema, grammar, target_of(document), formulas)
 
     def root(self, entries: Sequence[Branch | LeafEntry]) -> Node | Leaf:
@@ -149,7 +149,7 @@ class _Read(NamedTuple):
 
 
 def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
-    read, kept = _Read.of(document, functions), document.training
+    read, kept = _SharedContent.of(document, functions), document.training
 
     def grown(entries: Sequence[Branch | LeafEntry]) -> Tree:
         return tree_of(document, read.schema, read.root(entries))
@@ -175,7 +175,7 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
 
 
 def _forest(document: ForestDocument, functions: Sequence[UserFunction]) -> ForestModel:
-    read, kept, settings = _Read.of(document, functions), document.training, document.settings
+    read, kept, settings = _SharedContent.of(document, functions), document.training, document.settings
     if len(document.counts) != len(read.target.parts) or not any(document.counts):
         raise ModelFormatError(f"{DAMAGED}: it must have a count of training records for each class")
     return ForestModel(
@@ -191,7 +191,7 @@ def _forest(document: ForestDocument, functions: Sequence[UserFunction]) -> Fore
     )
 
 
-def _trees(document: ForestDocument, read: _Read) -> tuple[Tree, ...]:
+def _trees(document: ForestDocument, read: _SharedContent) -> tuple[Tree, ...]:
     """Return the trees, each with the columns of its formulas; common parts are built once."""
     known, kept = known_schema(document, read.schema), document.training
     places = {name: place for place, name in enumerate(known)}
@@ -229,10 +229,10 @@ def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunct
 
 def _is_long(entry: GrammarEntry) -> bool:
     """Return True if a grammar is so long that it is parsed only when used; prediction needs none."""
-    return has_more_parts((entry.text,), LONG_GRAMMAR)
+    return has_more_tokens((entry.text,), LONG_GRAMMAR)
 
 
-def _speaking(entry: GrammarEntry | None, grammar: Grammar | None) -> Grammar | None:
+def _grammar_for_english(entry: GrammarEntry | None, grammar: Grammar | None) -> Grammar | None:
     """Return the grammar whose English formulas may have; None if it is too long to be parsed for that."""
     return None if entry is None or _is_long(entry) else grammar
 
@@ -252,7 +252,7 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
         given = tuple(Condition(formulas.read(one.formula, spoken=False), one.members) for one in entry.conditions)
         return Leaf(target.summary_of(entry.target_summary), _headline(entry.headline, formulas), short, given)
     formula, unknown = question_of(entry, formulas)
-    others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
+    others, by_size = (_runners_up(entries, formulas) for entries in (entry.runners_up, entry.by_size))
     true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
     figures = float(entry.fitness), float(entry.gain), float(entry.robustness)
@@ -270,7 +270,7 @@ def _proof(entry: ProofEntry | None) -> Proof | None:
     return Proof(**entry.model_dump() | {"formulas": int(entry.formulas), "fitness": float(entry.fitness)})
 
 
-def _others(entries: Sequence[RunnerUpEntry], formulas: FormulaReader) -> tuple[RunnerUp, ...]:
+def _runners_up(entries: Sequence[RunnerUpEntry], formulas: FormulaReader) -> tuple[RunnerUp, ...]:
     return tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entries)
 
 
@@ -336,27 +336,27 @@ def _given_grammar(
 def _search(entry: SearchEntry | str | None) -> Any:
     if not isinstance(entry, SearchEntry):
         return None if entry is None else ForgottenSearch()
-    return _made(next(known for known in SEARCHES.values() if known.name == entry.name).load(), entry)
+    return _with_settings(next(known for known in SEARCHES.values() if known.name == entry.name).load(), entry)
 
 
 def _growth(entry: GrowthEntry | None) -> Growth | None:
-    found: Growth | None = None if entry is None else _made(_GROWTHS[entry.name], entry)
+    found: Growth | None = None if entry is None else _with_settings(_GROWTHS[entry.name], entry)
     return found
 
 
-def _made(kind: Any, entry: SearchEntry | GrowthEntry) -> Any:
+def _with_settings(kind: Any, entry: SearchEntry | GrowthEntry) -> Any:
     """Return a search or growth with the settings of a file."""
     known = {field.name for field in dataclasses.fields(kind)}
     for name in entry.settings:
         if name not in known:
             raise ModelFormatError(f"{DAMAGED}: {entry.name} has no setting {name!r:.80}")
     try:
-        return kind(**{name: _unless_word(value) for name, value in entry.settings.items()})
+        return kind(**{name: _float_of_word(value) for name, value in entry.settings.items()})
     except SettingsError as error:
         raise ModelFormatError(f"{DAMAGED}: {entry.name}: {error}") from None
 
 
-def _unless_word(value: Any) -> Any:
+def _float_of_word(value: Any) -> Any:
     return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value
 
 

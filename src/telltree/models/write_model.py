@@ -20,7 +20,7 @@ from telltree.models.model import FittedModel, ForestModel, Model
 from telltree.models.parse_document import MOST_BYTES, bounded, checked
 from telltree.panel import Column, Schema
 from telltree.panel.dates import StepLength, time_column_of
-from telltree.panel.input_options import ReadArguments, joint_reading
+from telltree.panel.input_options import ReadArguments, joined_arguments
 from telltree.panel.schema import TEXTS
 from telltree.search import SEARCHES, Proof
 from telltree.tree.criterion import MDL, GiniSize
@@ -32,7 +32,7 @@ _CANNOT = "this model cannot be saved"
 
 def encode(model: Model | ForestModel) -> bytes:
     """Return the bytes of a model file; ModelFormatError for what files cannot hold, such as odd types of labels."""
-    document = _readable(model) if isinstance(model, Model) else _readable_forest(model)
+    document = _bounded_document(model) if isinstance(model, Model) else _bounded_forest_document(model)
     try:
         text = json.dumps(document.written(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         content = text.encode("utf-8")
@@ -61,7 +61,7 @@ def save_model(model: Model | ForestModel, path: str | os.PathLike[str], *, over
     write_whole(target, encode(model))
 
 
-def _readable(model: Model) -> Document:
+def _bounded_document(model: Model) -> Document:
     """Return the document, with as many of the best runners-up of each node as can be read."""
     lengths = (max(len(node.runners_up), len(node.by_size)) for node in model.pruning_path.whole.nodes)
     others = max(lengths, default=0)
@@ -77,7 +77,7 @@ def _readable(model: Model) -> Document:
     return document
 
 
-def _readable_forest(model: ForestModel) -> ForestDocument:
+def _bounded_forest_document(model: ForestModel) -> ForestDocument:
     document = _forest_document(model)
     if document.is_too_long():
         raise ModelFormatError(
@@ -90,7 +90,7 @@ def _readable_forest(model: ForestModel) -> ForestDocument:
 def _document(model: Model, others: int) -> Document:
     found = {
         "format": FORMAT,
-        **_common(model, [model.tree], model.pruning_path.whole.static, model.tree.how_read),
+        **_shared_entries(model, [model.tree], model.pruning_path.whole.static, model.tree.how_read),
         "tree": list(_preorder(model.tree.root, others)),
         "pruning_path": _pruning_path(model, others),
         "optimum": None if model.tree.optimum is None else dataclasses.asdict(model.tree.optimum),
@@ -101,21 +101,21 @@ def _document(model: Model, others: int) -> Document:
 
 
 def _forest_document(model: ForestModel) -> ForestDocument:
-    trees, seed = model.trees, _plain(model.random_state)
+    trees, seed = model.trees, _python_value(model.random_state)
     still = frozenset().union(*(tree.static for tree in trees))
     found = {
         "format": FOREST,
-        **_common(model, trees, still, joint_reading(tree.how_read for tree in trees)),
+        **_shared_entries(model, trees, still, joined_arguments(tree.how_read for tree in trees)),
         "trees": [list(_preorder(tree.root, 0)) for tree in trees],
         "counts": list(model.counts),
-        "n_estimators": _plain(model.n_estimators),
+        "n_estimators": _python_value(model.n_estimators),
         "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
         "settings": None if model.parameters is None else _settings(model.parameters, model),
     }
     return checked(found, _CANNOT, ForestDocument)
 
 
-def _common(
+def _shared_entries(
     model: Model | ForestModel, trees: Sequence[Tree], still: frozenset[str], how_read: ReadArguments
 ) -> dict[str, Any]:
     """Return the common part of files of trees and forests; `still`: columns that never change within a record."""
@@ -128,7 +128,7 @@ def _common(
         "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
         "training": {
             "seed": training.seed,
-            "step": None if step is None else {"length": step[0], "unit": step[1]} | _clock(step),
+            "step": None if step is None else {"length": step[0], "unit": step[1]} | _time_column(step),
             "how_read": _how_read(how_read),
             "fingerprint": training.fingerprint,
             "missing": list(training.missing),
@@ -140,7 +140,7 @@ def _common(
     }
 
 
-def _plain(value: Any) -> Any:
+def _python_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -182,8 +182,8 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
         "robustness": _number(node.robustness),
         "found": None if node.found is None else str(node.found),
         "naming": node.naming,
-        "runners_up": _others(node.runners_up[:others]),
-        **({"by_size": _others(node.by_size[:others])} if node.by_size else {}),
+        "runners_up": _runners_up(node.runners_up[:others]),
+        **({"by_size": _runners_up(node.by_size[:others])} if node.by_size else {}),
         **({} if node.proof is None else {"proof": _proof(node.proof)}),
         **({} if node.unknown is None else {"unknown": _unknown(node.unknown)}),
     }
@@ -199,7 +199,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
     return dataclasses.asdict(proof) | {"formulas": str(proof.formulas), "fitness": _number(proof.fitness)}
 
 
-def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
+def _runners_up(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
     return [{**_formula(one.formula), "fitness": _number(one.fitness)} for one in formulas]
 
 
@@ -233,7 +233,7 @@ def _formula(formula: Formula) -> dict[str, Any]:
 def _functions(model: Model | ForestModel, trees: Sequence[Tree]) -> list[UserFunction]:
     """Return the functions in parameters, grammar and formulas, without duplicates, sorted by name."""
     settings, grammar = model.parameters or {"functions": ()}, model.grammar
-    called = (function for tree in trees for function in _called(tree))
+    called = (function for tree in trees for function in _functions_in(tree))
     given = [*settings["functions"], *(grammar.functions if grammar else ()), *called]
     found: dict[str, UserFunction] = {}
     for function in given:
@@ -243,22 +243,22 @@ def _functions(model: Model | ForestModel, trees: Sequence[Tree]) -> list[UserFu
     return [found[name] for name in sorted(found)]
 
 
-def _called(tree: Tree) -> Iterator[UserFunction]:
+def _functions_in(tree: Tree) -> Iterator[UserFunction]:
     for node in tree.nodes:
         for formula in (node.formula, *(other.formula for other in (*node.runners_up, *node.by_size))):
             yield from (e.head for e in formula.expression.walk() if isinstance(e.head, UserFunction))
 
 
 def _settings(given: Mapping[str, Any], model: FittedModel) -> dict[str, Any]:
-    seed = _plain(given["random_state"])
+    seed = _python_value(given["random_state"])
     return {
         "grammar": _given_grammar(given["grammar"], model),
         "search": _search(given["search"]),
         "criterion": _criterion(given["criterion"]),
         "growth": _growth(given["growth"]),
-        "max_depth": _plain(given["max_depth"]),
-        "min_samples_leaf": _plain(given["min_samples_leaf"]),
-        "cv": _plain(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of records
+        "max_depth": _python_value(given["max_depth"]),
+        "min_samples_leaf": _python_value(given["min_samples_leaf"]),
+        "cv": _python_value(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of records
         "class_weight": _class_weight(given["class_weight"]),
         "min_recall": None if given["min_recall"] is None else _min_recall(given["min_recall"]),
         "missing": given["missing"],
@@ -273,7 +273,7 @@ def _given_grammar(given: Any, model: FittedModel) -> dict[str, Any] | str | Non
     return None if given is None else {"text": given}
 
 
-def _clock(step: StepLength) -> dict[str, str]:
+def _time_column(step: StepLength) -> dict[str, str]:
     """Return the name of the column of times if there is no unit of times, which sentences prefer."""
     return {"clock": time_column_of(step)} if time_column_of(step) and not step[1] else {}
 
@@ -298,7 +298,7 @@ def _search(search: Any) -> dict[str, Any] | str | None:
 def _settings_of(part: Any) -> dict[str, Any]:
     """Return the settings of a search or growth, by name."""
     found = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
-    return {name: _number(value) if isinstance(value, float) else _plain(value) for name, value in found.items()}
+    return {name: _number(value) if isinstance(value, float) else _python_value(value) for name, value in found.items()}
 
 
 def _criterion(criterion: Any) -> dict[str, Any] | str | None:
@@ -306,7 +306,7 @@ def _criterion(criterion: Any) -> dict[str, Any] | str | None:
         return None
     if type(criterion) not in (MDL, GiniSize):
         return "custom"
-    return {field.name: _plain(getattr(criterion, field.name)) for field in dataclasses.fields(criterion)}
+    return {field.name: _python_value(getattr(criterion, field.name)) for field in dataclasses.fields(criterion)}
 
 
 def _growth(growth: Any) -> dict[str, Any] | None:
@@ -319,10 +319,10 @@ def _floor(floor: Floor) -> dict[str, Any]:
 
 
 def _min_recall(given: Mapping[Any, float]) -> list[dict[str, Any]]:
-    return [{"label": _plain(label), "recall": float(share)} for label, share in given.items()]
+    return [{"label": _python_value(label), "recall": float(share)} for label, share in given.items()]
 
 
 def _class_weight(given: Any) -> list[dict[str, Any]] | str | None:
     if isinstance(given, Mapping):
-        return [{"label": _plain(label), "weight": float(weight)} for label, weight in given.items()]
+        return [{"label": _python_value(label), "weight": float(weight)} for label, weight in given.items()]
     return None if given is None else str(given)

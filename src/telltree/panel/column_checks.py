@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from telltree.errors import warn
 from telltree.panel.panel import Panel
+from telltree.panel.panel_data import varying
 from telltree.panel.schema import Column, ColumnType, listed
 from telltree.panel.statistics import Extent
-from telltree.panel.store import Array, is_missing
+from telltree.panel.store import Array, first_rows, is_missing
 from telltree.text import clip, counted
 
 # ---- Columns that cannot distinguish records: empty, constant, or with a category for nearly every record.
@@ -71,14 +72,7 @@ def _is_constant_in_part(part: Panel, name: str) -> bool:
 
 
 def _are_constant(values: Array, lengths: Array) -> bool:
-    """Return True if the value never changes within a record."""
-    firsts = np.repeat(values[_starts(lengths)], lengths)
-    return bool(((values == firsts) | (is_missing(values) & is_missing(firsts))).all())
-
-
-def _starts(lengths: Array) -> Array:
-    starts: Array = np.cumsum(lengths) - lengths
-    return starts
+    return not varying(values, values[first_rows(lengths)], lengths).any()
 
 
 def _has_missing_or_infinite(extent: Extent) -> bool:
@@ -104,7 +98,7 @@ def _unusable_reason(panel: Panel, column: Column) -> str | None:
 
 def _identifies_records(panel: Panel, name: str) -> bool:
     """Return True if no record changes its value, and no two records share one."""
-    firsts = np.concatenate([part.stacked(name)[_starts(part.lengths)] for part in panel.parts()])
+    firsts = np.concatenate([part.stacked(name)[first_rows(part.lengths)] for part in panel.parts()])
     return len(np.unique(firsts)) == len(panel) and _is_constant_within_records(panel, name)
 
 
@@ -227,4 +221,4 @@ def _firsts(panel: Panel, name: str) -> Array:
 
 
 def _by_record(panel: Panel, name: str, take: Callable[[Array, Codes], Array]) -> Array:
-    return np.concatenate([take(part.stacked(name), np.cumsum(part.lengths) - part.lengths) for part in panel.parts()])
+    return np.concatenate([take(part.stacked(name), first_rows(part.lengths)) for part in panel.parts()])

@@ -17,7 +17,7 @@ import numpy as np
 from telltree.errors import DataError
 from telltree.panel.column_names import WIDE_REMEDY, has_no_names, placeholder_names
 from telltree.panel.dates import DateFormat
-from telltree.panel.disk_arrays import Empty, rest
+from telltree.panel.disk_arrays import Empty, unload
 from telltree.panel.input_files import MOST_LINE, File, decode_lines, find_encoding, refuse_foreign_text
 from telltree.panel.input_options import Plan, Use
 from telltree.panel.names_and_missing import says_missing
@@ -62,11 +62,7 @@ def read_delimited(
             reader, delimiter = find_rows(lines, file)
             names = header_of(reader, file, text_format.wide)
             if not columns:
-                first = names
-                columns = {
-                    name: make_column(name, use, types.get(name), text_format.date_format, empty)
-                    for name, use in plan(names).items()
-                }
+                first, columns = names, _make_columns(plan(names), types, text_format.date_format, empty)
             require_same(first, names, files[0], file)
             lengths.append(_read_rows(reader, names, columns, file, comma=delimiter == ";"))
     return {name: columns[name].finish() for name in list(columns)}, lengths
@@ -84,12 +80,19 @@ def too_wide(count: int) -> str:
     return f"{count:,} columns, more than the {MOST_COLUMNS:,} that a table may have; leave some out, or turn it"
 
 
-def make_column(name: str, use: Use, wanted: ColumnType | None, date_format: DateFormat, empty: Empty) -> AnyColumn:
-    """Return an empty column for a use."""
-    if use in (Use.ID, Use.LABEL):
-        return KeyColumn(name, label=use is Use.LABEL, empty=empty)
-    as_text = wanted is ColumnType.CATEGORICAL
-    return TimeColumn(name, date_format, empty) if use is Use.TIME else TextColumn(name, as_text=as_text, empty=empty)
+def _make_columns(
+    uses: Mapping[str, Use], types: Mapping[str, ColumnType], date_format: DateFormat, empty: Empty
+) -> dict[str, AnyColumn]:
+    """Return an empty column for each use."""
+    columns: dict[str, AnyColumn] = {}
+    for name, use in uses.items():
+        if use is Use.TIME:
+            columns[name] = TimeColumn(name, date_format, empty)
+        elif use is Use.ATTRIBUTE:
+            columns[name] = TextColumn(name, as_text=types.get(name) is ColumnType.CATEGORICAL, empty=empty)
+        else:
+            columns[name] = KeyColumn(name, label=use is Use.LABEL, empty=empty)
+    return columns
 
 
 class TextRows:
@@ -193,7 +196,7 @@ def _read_rows(rows: TextRows, names: list[str], columns: Mapping[str, AnyColumn
             column.add(PythonCells(cells[places[name]]), lambda at: f"line {ends[at]} of {file.name}", comma=comma)
         chunk.clear()
         ends.clear()
-        rest()
+        unload()
 
     for row in rows:
         if len(row) != width:
@@ -374,18 +377,14 @@ def _read_all(
         with file.unpacked() as stream:
             table = _read_header(stream, file, text_format)
             if not columns:
-                first = table.names
-                columns = {
-                    name: make_column(name, use, types.get(name), text_format.date_format, empty)
-                    for name, use in plan(table.names).items()
-                }
+                first, columns = table.names, _make_columns(plan(table.names), types, text_format.date_format, empty)
             require_same(first, table.names, files[0], file)
             count = 0
             for block in _blocks(stream):
                 if not count and not lengths:
                     _make_room(columns, block, total)
                 count += table.add_block(block, columns)
-                rest()
+                unload()
             lengths.append(count)
     return {name: column.finish() for name, column in columns.items()}, lengths
 

@@ -1,6 +1,6 @@
 """Arrays larger than memory: mapped from unnamed temporary files, which vanish with them.
 
-They are used like any other array. Pages in use take memory until `rest` is called or the system needs it; they are
+They are used like any other array. Pages in use take memory until `unload` is called or the system needs it; they are
 read again when used again.
 """
 
@@ -29,12 +29,12 @@ _FILES: weakref.WeakKeyDictionary[mmap.mmap, int] = weakref.WeakKeyDictionary() 
 def empty(count: int, dtype: npt.DTypeLike) -> Array:
     """Allocate an array on disk; a DataError if the disk is full."""
     found = sparse(count, dtype)
-    secure(found)
+    reserve(found)
     return found
 
 
 def sparse(count: int, dtype: npt.DTypeLike) -> Array:
-    """Allocate an array on disk without reserving blocks; `secure` the parts that are about to be written."""
+    """Allocate an array on disk without reserving blocks; `reserve` the parts that are about to be written."""
     kind = np.dtype(dtype)
     if not count or kind.hasobject:
         return np.empty(count, kind)
@@ -53,7 +53,7 @@ def mapped(array: Array, file: IO[bytes]) -> Array:
     file.write(array.data)
     file.flush()
     found = np.memmap(file, array.dtype, "r", offset=start, shape=array.shape)
-    if isinstance(found.base, mmap.mmap):  # so that `rest` unloads it too
+    if isinstance(found.base, mmap.mmap):  # so that `unload` unloads it too
         _FILES[found.base] = -1
     return found
 
@@ -69,7 +69,7 @@ def allow_files(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
-def secure(array: Array) -> None:
+def reserve(array: Array) -> None:
     """Reserve disk blocks for an array or a part of one; writing to a full disk would kill the process."""
     mapped = _map_of(array)
     if mapped is None or not array.size or not hasattr(os, "posix_fallocate"):
@@ -103,7 +103,7 @@ def _map_of(array: object) -> mmap.mmap | None:
     return array if isinstance(array, mmap.mmap) and array in _FILES else None
 
 
-def rest() -> None:
+def unload() -> None:
     """Unload all arrays on disk from memory until they are used again."""
     if hasattr(mmap, "MADV_DONTNEED"):
         for known in _FILES.keyrefs():  # a list: other threads may make arrays meanwhile
@@ -124,7 +124,7 @@ def pieces(array: Array) -> Iterator[slice]:
         return
     for start in range(0, length, PIECE):
         yield slice(start, min(start + PIECE, length))
-        rest()
+        unload()
 
 
 def piecewise(change: Callable[[Array], Array], array: Array, dtype: npt.DTypeLike) -> Array:
@@ -148,4 +148,4 @@ def by_records(array: Array, lengths: npt.NDArray[np.int64]) -> Iterator[tuple[s
         last = max(first + 1, int(np.searchsorted(ends, before + PIECE, side="right")))
         yield slice(first, last), slice(before, int(ends[last - 1]))
         first, before = last, int(ends[last - 1])
-        rest()
+        unload()

@@ -18,7 +18,7 @@ from telltree.panel.dates import SECONDS, DateFormat, Dates
 from telltree.panel.disk_arrays import by_records, like, on_disk, piecewise
 from telltree.panel.names_and_missing import is_nothing
 from telltree.panel.schema import ColumnType, listed
-from telltree.panel.store import Array, Index, is_missing, steps_within
+from telltree.panel.store import Array, Index, first_rows, is_missing, steps_within
 from telltree.panel.text_columns import PythonCells, TimeColumn
 from telltree.panel.type_inference import Encoded, Values, encode_by_dtype, is_object, object_array
 from telltree.text import counted
@@ -59,7 +59,7 @@ class Grouping:
 
     def starts(self) -> npt.NDArray[np.int64]:
         """Return the first row of each record, after ordering."""
-        return np.cumsum(self.lengths, dtype=Index) - self.lengths
+        return first_rows(self.lengths)
 
     def owner(self, row: int) -> object:
         """Return the id of the record that a row of the input belongs to."""
@@ -162,7 +162,7 @@ def by_id(ids: Values, name: str, times: Times | None) -> Grouping:
 
 
 def _require_ids(ids: Values, name: str) -> None:
-    absent = absent_rows(ids)
+    absent = missing_rows(ids)
     if absent.any():
         rows = np.flatnonzero(absent).tolist()
         raise DataError(
@@ -170,7 +170,7 @@ def _require_ids(ids: Values, name: str) -> None:
         )
 
 
-def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
+def missing_rows(values: Values) -> npt.NDArray[np.bool_]:
     """Return a mask of the missing values of a column."""
     if isinstance(values, Encoded):
         return is_missing(values.array)
@@ -406,7 +406,7 @@ def common_step(times: Array, lengths: npt.NDArray[np.int64]) -> float | None:
 
 def _has_step(times: Array, lengths: npt.NDArray[np.int64], step: float) -> bool:
     """Return True if the steps of all these records have this length."""
-    starts = np.cumsum(lengths) - lengths
+    starts = first_rows(lengths)
     numbers = steps_within(lengths)
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.abs(times - np.repeat(times[starts], lengths) - numbers * step)

@@ -15,15 +15,26 @@ import numpy.typing as npt
 from telltree.errors import DataError, warn
 from telltree.panel.arrays import arrays_of, read_arrays, read_table
 from telltree.panel.dates import DateFormat, Dates, NamedStep, duration_text, moment_text
-from telltree.panel.disk_arrays import on_disk, rest
+from telltree.panel.disk_arrays import on_disk, unload
 from telltree.panel.frames import frame_of, frame_per_record, frames_of, long_frame
-from telltree.panel.input_options import AS_USUAL, Options, Origin, ReadArguments, Roles
+from telltree.panel.input_options import DEFAULT_ARGUMENTS, Options, Origin, ReadArguments, Roles
 from telltree.panel.names_and_missing import says_missing
 from telltree.panel.panel_data import PanelData, Rows, gather, unseen_levels, warn_unseen
 from telltree.panel.resample import How, resampled
 from telltree.panel.schema import ColumnType, Schema, listed, require_known
 from telltree.panel.statistics import Statistics
-from telltree.panel.store import Array, Index, Real, SelectedRows, Store, align_codes, frozen, is_missing, steps_within
+from telltree.panel.store import (
+    Array,
+    Index,
+    Real,
+    SelectedRows,
+    Store,
+    align_codes,
+    first_rows,
+    frozen,
+    is_missing,
+    steps_within,
+)
 from telltree.panel.type_inference import convert_column, decoded, neither_true_nor_false, warn_neither
 from telltree.panel.wide_tables import read_wide
 from telltree.text import clip, counted, escaped
@@ -52,7 +63,7 @@ class Panel:
     notes: tuple[str, ...]
     _store: Store
     _positions: npt.NDArray[np.int64]  # of this view's records in the store, for static columns
-    how_read: ReadArguments = AS_USUAL
+    how_read: ReadArguments = DEFAULT_ARGUMENTS
     """The arguments for reading more records of this kind."""
     origin: Origin | None = None
     """The files from which the records of the store can be read again; None if they came from elsewhere."""
@@ -62,7 +73,7 @@ class Panel:
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod
-    def _of(cls, data: PanelData, how_read: ReadArguments = AS_USUAL) -> "Panel":
+    def _of(cls, data: PanelData, how_read: ReadArguments = DEFAULT_ARGUMENTS) -> "Panel":
         """Return a panel of whole records."""
         store = data.store
         positions = frozen(np.arange(len(store.lengths), dtype=Index))
@@ -313,10 +324,10 @@ class Panel:
         """True if these are few of the steps that its columns have."""
         return not self.on_disk and 4 * self.steps < int(self._store.lengths.sum())
 
-    def rest(self) -> None:
+    def unload(self) -> None:
         """Free memory: drop what can be computed again, and unload arrays on disk until they are used."""
-        self._store.rest()
-        rest()
+        self._store.clear_cache()
+        unload()
 
     def rows(self) -> slice | Array:
         """Return the rows of this view, in order: a slice if the records are contiguous."""
@@ -325,8 +336,7 @@ class Panel:
         ends = self.starts + self.lengths
         if np.array_equal(self.starts[1:], ends[:-1]):
             return slice(int(self.starts[0]), int(ends[-1]))
-        before = np.cumsum(self.lengths) - self.lengths
-        return np.repeat(self.starts - before, self.lengths) + np.arange(self.steps, dtype=Index)
+        return np.repeat(self.starts - first_rows(self.lengths), self.lengths) + np.arange(self.steps, dtype=Index)
 
     def _known(self, name: str) -> str:
         if name not in self.schema:
@@ -590,7 +600,7 @@ class _PartByPart(Sequence[Panel]):
     def __iter__(self) -> Iterator[Panel]:
         for low, high in pairwise(self._bounds):
             yield self._panel[low:high].alone()
-            rest()
+            unload()
 
 
 # ---- A panel as a small table for notebooks; text from data is escaped.

@@ -11,22 +11,33 @@ import numpy.typing as npt
 from telltree.errors import DataError, warn
 from telltree.panel.column_names import WIDE_REMEDY, likely_wide, phrases_and_units, split_name
 from telltree.panel.dates import UNITS, Dates
-from telltree.panel.disk_arrays import by_records, on_disk, pieces, rest
+from telltree.panel.disk_arrays import by_records, on_disk, pieces, unload
 from telltree.panel.grouping import (
     Grouping,
     Times,
-    absent_rows,
     by_id,
     common_step,
     given_ids,
     in_order,
+    missing_rows,
     read_times,
     require_distinct,
 )
 from telltree.panel.input_options import WAYS, FileState, Options, Origin, Roles, Use
 from telltree.panel.names_and_missing import says_missing
 from telltree.panel.schema import Column, ColumnType, Schema, listed
-from telltree.panel.store import UNSEEN, Array, Index, Real, Store, align_codes, frozen, is_missing, steps_within
+from telltree.panel.store import (
+    UNSEEN,
+    Array,
+    Index,
+    Real,
+    Store,
+    align_codes,
+    first_rows,
+    frozen,
+    is_missing,
+    steps_within,
+)
 from telltree.panel.type_inference import Encoded, Values, encode, is_zero_one, object_array
 from telltree.text import clip, counted
 
@@ -108,7 +119,7 @@ def labels_of(values: Values, name: str, grouping: Grouping, *, gaps: bool = Fal
 
     With `gaps`, the label of a record is None if it is missing in all its rows.
     """
-    absent = grouping.arranged(absent_rows(values))
+    absent = grouping.arranged(missing_rows(values))
     without = np.logical_and.reduceat(absent, grouping.starts()) if gaps else np.zeros(len(grouping.ids), np.bool_)
     absent = absent & ~np.repeat(without, grouping.lengths)
     if absent.any() or (gaps and without.all()):
@@ -220,7 +231,7 @@ def assemble(source: InputColumns, grouping: Grouping, options: Options) -> Pane
     for name, values in values_of.items():
         owner = grouping.owner if name in source.rows else grouping.id_of
         fields = overrides.get(name, {})
-        encoded = encode(name, values, owner, wanted_type(name, fields), options.declared(name))
+        encoded = encode(name, values, owner, declared_type(name, fields), options.declared(name))
         column = _column(name, encoded, fields, proposed.get(name, {}))
         if encoded.rounded:
             rounded[name] = encoded.rounded
@@ -240,9 +251,9 @@ def assemble(source: InputColumns, grouping: Grouping, options: Options) -> Pane
             rows[name] = frozen(array)
         is_static = name in static
         columns.append(column if column.static is is_static else dataclasses.replace(column, static=is_static))
-        if encoded.gaps or wanted_type(name, fields) is None:
+        if encoded.gaps or declared_type(name, fields) is None:
             doubts.setdefault(_doubt(encoded), []).append(name)
-        rest()
+        unload()
     data = PanelData(
         Schema(columns),
         Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
@@ -268,7 +279,7 @@ def _column(name: str, encoded: Encoded, fields: dict[str, Any], proposed: Mappi
     return dataclasses.replace(column, levels=encoded.levels) if encoded.levels and not column.levels else column
 
 
-def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
+def declared_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
     """Return the type that the user declares for a column, perhaps only by fields that no other type has."""
     if "type" in fields:
         return Column(name, fields["type"]).type
@@ -325,7 +336,7 @@ def _is_static(array: Array, grouping: Grouping) -> bool:
     for some in (FIRST, len(lengths)):
         few = lengths[:some]
         rows = array[: int(few.sum())]
-        firsts = rows[np.cumsum(few) - few]
+        firsts = rows[first_rows(few)]
         if varying(rows, firsts, few).any():
             return False
     absent = is_missing(firsts)
@@ -356,21 +367,14 @@ def _doubt(encoded: Encoded) -> str:
     if encoded.type is not ColumnType.REAL:
         return ""
     if not encoded.whole:
-        flags = is_zero_one(numbers)
-        return (
-            'only 0 and 1, read as real, since they are floats; else say type = "Boolean" in the schema'
-            if flags
-            else ""
-        )
-    few = _whole_values(numbers)
-    return (
-        f'only {few} whole values, read as real; if they are names, say type = "categorical" in the schema'
-        if few
-        else ""
-    )
+        doubt = 'only 0 and 1, read as real, since they are floats; else say type = "Boolean" in the schema'
+        return doubt if is_zero_one(numbers) else ""
+    few = _count_if_few(numbers)
+    doubt = f'only {few} whole values, read as real; if they are names, say type = "categorical" in the schema'
+    return doubt if few else ""
 
 
-def _whole_values(numbers: Array) -> int:
+def _count_if_few(numbers: Array) -> int:
     """Return the number of distinct values of a column if there are few, else 0."""
     head = numbers[: 100 * FEW]
     if len(head) < len(numbers) and len(np.unique(head)) > FEW:  # avoids sorting long columns with many values
@@ -399,12 +403,14 @@ def _check_values(data: PanelData, options: Options) -> None:
         if options.missing == "error" and (count := _count_where(is_missing, array)):
             absent[name] = count
     if absent:
-        shown = ", ".join(f"{name!r}: {count}" for name, count in list(absent.items())[:10])
         more = f" and {counted(len(absent) - 10, 'more column')}" if len(absent) > 10 else ""
-        raise DataError(f"values are missing ({shown}{more}); fill them in, or let missing be 'allow'")
+        raise DataError(f"values are missing ({_counts_text(absent)}{more}); fill them in, or let missing be 'allow'")
     if infinite:
-        shown = ", ".join(f"{name!r}: {count}" for name, count in list(infinite.items())[:10])
-        warn(f"infinite values are kept and compare as usual ({shown})")
+        warn(f"infinite values are kept and compare as usual ({_counts_text(infinite)})")
+
+
+def _counts_text(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name!r}: {count}" for name, count in list(counts.items())[:10])
 
 
 def _count_where(which: Callable[[Array], Array], array: Array) -> int:

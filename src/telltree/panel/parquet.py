@@ -14,7 +14,7 @@ from telltree.errors import DataError
 from telltree.extras import extras
 from telltree.panel.csv import MOST_COLUMNS, require_same, too_wide
 from telltree.panel.dates import date_with_offset
-from telltree.panel.disk_arrays import Empty, piecewise, rest
+from telltree.panel.disk_arrays import Empty, piecewise, unload
 from telltree.panel.grouping import id_array, plain_number
 from telltree.panel.input_files import File
 from telltree.panel.input_options import FileState, Plan, Use
@@ -111,7 +111,7 @@ def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File,
             for name, column in columns.items():
                 column.put(start, batch.column(name))
             start += batch.num_rows
-            rest()
+            unload()
     if count != length:
         raise DataError(f"cannot read {file.name}: it does not hold the {counted(length, 'row')} that it says it has")
 

@@ -12,7 +12,7 @@ from telltree.errors import DataError
 from telltree.panel.dates import SECONDS, UNITS, Dates
 from telltree.panel.panel_data import PanelData
 from telltree.panel.schema import ColumnType, Schema, require_known
-from telltree.panel.store import Array, Index, Real, Store, frozen, is_missing, steps_within
+from telltree.panel.store import Array, Index, Real, Store, first_rows, frozen, is_missing, steps_within
 from telltree.panel.type_inference import all_missing
 from telltree.text import counted
 
@@ -90,7 +90,7 @@ class _Grid:
             raise DataError("the panel has no times: name their column, or give a period, when you read it")
         if not np.isfinite(times).all():
             raise DataError("the panel has infinite times, which no grid can hold")
-        before = np.cumsum(lengths) - lengths
+        before = first_rows(lengths)
         self.period = period
         self.begins = times[before]
         places = (times - np.repeat(self.begins, lengths)) / period
@@ -104,7 +104,7 @@ class _Grid:
             )
         places = np.ceil(places - TOLERANCE * np.maximum(1, places)).astype(Index)
         self.lengths: npt.NDArray[np.int64] = places[before + lengths - 1] + 1
-        self.starts = np.cumsum(self.lengths) - self.lengths
+        self.starts = first_rows(self.lengths)
         self.slots = places + np.repeat(self.starts, lengths)
 
     def times(self) -> npt.NDArray[np.float64]:

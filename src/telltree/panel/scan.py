@@ -67,7 +67,7 @@ def scan(
     day_first = date_format.resolved().day_first
     panel = Panel._of(data, ReadArguments(id, time, period, time_unit, time_format, day_first))
     panel, y = with_labels(panel, y, labels, id=id, label=label, encoding=encoding, drop_unlabelled=drop_unlabelled)
-    disk_arrays.rest()
+    disk_arrays.unload()
     return Read(panel, None if y is None else check_labels(y, panel))
 
 

@@ -13,7 +13,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from telltree.panel.disk_arrays import allow_files, mapped, rest
+from telltree.panel.disk_arrays import allow_files, mapped, unload
 from telltree.panel.store import Array, Real, is_missing
 
 ReadPart = Callable[[], Array]  # returns some of the values; each call may read them anew
@@ -77,7 +77,7 @@ class Statistics:
         """Return the codes or flags that occur, sorted, without that of missing values."""
         return sorted({int(code) for array in self._arrays() for code in np.unique(_finite(array))})
 
-    def spread(self) -> float:
+    def standard_deviation(self) -> float:
         """Return the standard deviation of the finite values, with the rounding of NumPy's pairwise sums.
 
         It is 0 for no values, and exactly 0 for equal ones, whatever the rounding of their mean.
@@ -228,5 +228,5 @@ def _by_ranges(runs: Sequence[Tally]) -> Iterator[Tally]:
         ends = [int(np.searchsorted(values, bound)) for values, _ in runs]
         cut = [(v[a:b], c[a:b]) for (v, c), a, b in zip(runs, starts, ends, strict=True)]
         yield from _nonempty(_merged(cut))
-        rest()
+        unload()
         starts = ends

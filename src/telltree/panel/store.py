@@ -30,9 +30,14 @@ def frozen(array: npt.ArrayLike) -> Array:
     return view
 
 
+def first_rows(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the first row of each record, for records that are stored one after another."""
+    return np.cumsum(lengths, dtype=Index) - lengths
+
+
 def steps_within(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the number of each row within its record, from 0."""
-    return np.arange(lengths.sum(), dtype=Index) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.arange(lengths.sum(), dtype=Index) - np.repeat(first_rows(lengths), lengths)
 
 
 def is_missing(array: Array) -> npt.NDArray[np.bool_]:
@@ -83,7 +88,7 @@ class Store:
 
     def starts(self) -> npt.NDArray[np.int64]:
         """Return the first row of each record."""
-        return np.cumsum(self.lengths, dtype=Index) - self.lengths
+        return first_rows(self.lengths)
 
     def column(self, name: str) -> Array:
         """Return one value per row; static columns are repeated over the steps of their record, once."""
@@ -107,7 +112,7 @@ class Store:
         in_memory = isinstance(self.rows, SelectedRows) and not isinstance(self.rows.selection, slice)
         return not in_memory and any(map(on_disk, self.rows.values()))
 
-    def rest(self) -> None:
+    def clear_cache(self) -> None:
         """Drop the repeated static columns, which can be computed again."""
         self._expanded.clear()
 

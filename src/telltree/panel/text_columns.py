@@ -281,7 +281,7 @@ class KeyColumn(TextColumn):
     def finish(self) -> Values:
         """Return the whole column."""
         found = self._encoded()
-        codes, levels = _without_gaps(found.array, found.levels)
+        codes, levels = _without_missing(found.array, found.levels)
         found = dataclasses.replace(found, array=codes, levels=levels)
         values = numbers_or_truths(found.levels) if self._label else _whole_numbers(found.levels)
         if values is None or (found.array < 0).any():
@@ -421,7 +421,7 @@ class TimeColumn:
         return _with_offsets(whole) if self._dated == {True} else whole
 
 
-def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+def _without_missing(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
     """Make words for missing values missing; other ids and labels stay as written."""
     kept = tuple(level for level in levels if not says_missing(level))
     if kept == levels:

@@ -160,8 +160,7 @@ def _values(sure: Certainty) -> dict[str, Any]:
 
 
 def _gains(subject: Subject) -> dict[int, dict[str, float]]:
-    """Return for each category the decrease of fitness by the branches on its path, by the columns that they
-    mention."""
+    """Return for each category the decrease of fitness on its path, by the columns that branches mention."""
     found: dict[int, dict[str, float]] = {}
     above: dict[int, dict[str, float]] = {-1: {}}
     for spot in spots(subject.tree):

@@ -36,8 +36,7 @@ class Members:
 
 
 def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
-    """Return for each category up to `most` members of each kind, fewer of small ones; a seed always selects the
-    same."""
+    """Return up to `most` members of each kind for each category; the same seed selects the same."""
     names = {name for category in subject.categories for name in columns_of(category)}
     reals = (name for name in names if subject.known.schema[name].type is ColumnType.REAL)
     spreads = {name: _spread(subject.known, name) for name in reals}
@@ -136,5 +135,5 @@ def _apart_reals(values: Floats, spread: float) -> Floats:
 def _spread(panel: Panel, name: str) -> float:
     """Return the standard deviation of a column; 1 if it is 0 or cannot be computed."""
     with np.errstate(over="ignore", invalid="ignore"):
-        deviation = panel.statistics(name).spread()
+        deviation = panel.statistics(name).standard_deviation()
     return deviation if 0 < deviation < np.inf else 1.0

@@ -65,9 +65,7 @@ class FormulaWording(NamedTuple):
         return UnsureBranch(replace(branch.node, formula=formula, unknown=unknown), truth)
 
     def caption(self, category: Category) -> str:
-        """Return the caption of a category: in plain English its headline, if it has one, else all branches on its
-        path.
-        """
+        """Return the caption of a category: its headline in plain English, or else all branches on its path."""
         spoken = category.headline if (self.text, self.style) == ("english", "plain") else None
         return self.path(category.branches) if spoken is None else with_small_pictures(spoken)
 

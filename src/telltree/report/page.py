@@ -81,8 +81,8 @@ def report_html(
     """Return the report as the text of one HTML page. The same arguments give the same text.
 
     panel, y: the records to show and their labels, usually those the tree was learned from; without labels (None) the
-    page has no scores. Margins are measured in the standard deviations of training that a classifier keeps, or else in
-    those of these records.
+        page has no scores. Margins are measured in the standard deviations of training that a classifier keeps, or else
+        in those of these records.
     title: a heading; by default the number of categories.
     held_out: a panel and labels that were kept back, for scores on records that the tree has not seen.
     seed: selects the records that are drawn where there are too many to show all.

@@ -233,8 +233,7 @@ def _draw_pane(ax: Axes, one: _Shown, at: NDArray[np.float64], digits: int | Non
 
 
 def _mark_pieces(ax: Axes, one: _Shown, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
-    """Mark the steps that were compared with a shapelet, up to the decisive one; none if there are several
-    shapelets."""
+    """Mark the steps that were compared with a shapelet, up to the decisive one, if there is one shapelet."""
     looks: Looks = {"color": COLOURS[2], "linewidth": 5, "alpha": 0.4, "solid_capstyle": "round", "zorder": 2}
     for row in rows:
         steps = {len(e.shape.values) for e in row.part.walk() if e.head is DISTANCE and e.args[0] == one.pane.signal}

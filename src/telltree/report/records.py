@@ -130,8 +130,10 @@ def chosen_records(subject: Subject, members: Sequence[Members], seed: int) -> l
 def records_view(
     subject: Subject, gallery: Gallery, chosen: Sequence[int], mentioned: Sequence[Sequence[str]], *, room: int
 ) -> list[dict[str, Any]]:
-    """Return the chosen records, encoded, as many as fit into `room` bytes; `mentioned` are the columns of each
-    category."""
+    """Return as many chosen records, encoded, as fit into `room` bytes.
+
+    `mentioned` are the columns of each category.
+    """
     paths = paths_of(subject, chosen)
     found: list[dict[str, Any]] = []
     batches = (chosen[first : first + AT_A_TIME] for first in range(0, len(chosen), AT_A_TIME))
@@ -144,8 +146,7 @@ def records_view(
 
 
 def listing(subject: Subject, seed: int) -> dict[str, Any]:
-    """Return all records with their category and label, or a random choice of as many as fit into `MOST_LISTED`
-    bytes."""
+    """Return all records with category and label, or a random choice of as many as fit into `MOST_LISTED` bytes."""
     sizes = [len(json.dumps(words(name))) + 8 for name in subject.panel.ids.tolist()]
     order = np.random.default_rng([seed, 0, 5]).permutation(len(sizes))
     fitting = np.cumsum(np.array(sizes)[order]) <= MOST_LISTED

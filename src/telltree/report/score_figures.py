@@ -121,8 +121,7 @@ _OWN: Looks = {"marker": "D", "markersize": 7.5, "linestyle": "none"}
 
 
 def plot_pruning_path(model_or_path: Any) -> Figure:
-    """Draw the balanced accuracy of each tree of a pruning path in cross-validation, against the words of its
-    questions.
+    """Draw the cross-validated balanced accuracy of each tree of a pruning path against the words of its questions.
 
     The argument is a fitted classifier, whose own tree is marked, or its `pruning_path_`. Bars are standard errors,
     numbers are categories. The trees must have scores, as they do if the classifier was fitted with `cv`.

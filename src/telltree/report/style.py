@@ -365,9 +365,7 @@ def _preorder(box: Box) -> list[Box]:
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Return positions at least `gap` apart, in the same order and near the wanted ones: for labels beside their
-    objects.
-    """
+    """Return positions at least `gap` apart, in the same order and near the wanted ones, for labels."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     groups: list[tuple[float, int]] = []  # middle and number of labels that touch
     for i in order:

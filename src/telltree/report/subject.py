@@ -23,9 +23,7 @@ from telltree.tree.tree import Tree
 
 
 def words(value: Any) -> str:
-    """Return a name, class or id as text for a page in UTF-8: halves of surrogate pairs become U+FFFD, controls
-    escapes.
-    """
+    """Return any value as text for a page in UTF-8, with U+FFFD for halves of surrogate pairs, and controls escaped."""
     return visible(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 

@@ -35,8 +35,7 @@ def bucket(steps: int) -> int:
 
 
 def line(values: Floats) -> Trace:
-    """Return a real column: `v` two characters a point, between `lo` and `hi`, which are None where nothing is
-    finite."""
+    """Encode a real column: `v` has two characters per point, between `lo` and `hi` (None: nothing is finite)."""
     return lines([values])[0]
 
 

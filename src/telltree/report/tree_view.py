@@ -123,8 +123,7 @@ def pieces(e: Expression) -> list[tuple[str, int]]:
 
 
 def marks(e: Expression) -> list[tuple[str, float]]:
-    """Return the columns that a formula compares with constants, and those constants; both signs for absolute
-    values."""
+    """Return the columns that a formula compares with constants, and the constants; both signs for absolute values."""
     found = []
     for part in e.walk():
         if not isinstance(part.head, Operator) or part.head not in COMPARISONS:

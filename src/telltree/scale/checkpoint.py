@@ -27,11 +27,10 @@ from telltree.errors import CheckpointError, GrammarError, SettingsError, Telltr
 from telltree.files import is_device, remove_parts, require_writable, write_whole
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import flat
 from telltree.panel import Panel
 from telltree.search.archive import Candidate, OfSize, moments
 from telltree.search.search import Proof, Remember, SearchResult
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, flat, together
 from telltree.tree.induction import CheckpointStore
 from telltree.tree.settings import TreeSettings
 from telltree.tree.split_search import NodeTask, ShownFormula, Split, SplitResult, SplitSearch
@@ -119,9 +118,7 @@ class Checkpoint:
                 self.write()
 
     def write(self) -> None:
-        """Write the file now. After a failure, which is warned about once, the file stays as it was and learning goes
-        on.
-        """
+        """Write the file now. A failure is warned about once; the file stays as it was, and learning goes on."""
         with self._lock:
             began = time.monotonic()
             self._lines |= {place: entry_line(place, make()) for place, make in self._made.items()}
@@ -369,14 +366,14 @@ def node_state(result: SplitResult, task: NodeTask) -> State:
 
 def node_result(state: State, task: NodeTask, split_search: SplitSearch) -> SplitResult:
     """Return the result of a node; CheckpointError if the state cannot be one of it."""
-    given = Given(state, split_search.grammar, split_search.settings.search.max_depth)
+    given = SavedState(state, split_search.grammar, split_search.settings.search.max_depth)
     leaf, found = Leaf(split_search.labels[task.members].summary()), search_result(given.part("search"))
     if "formula" not in state:
         return SplitResult(leaf, found)
     true, rows = given.array("true", np.uint8, len(task.members)) != 0, given.rows("found")
     if found.best is None or len(rows.lengths) != 1 or true.all() or not true.any():
         raise CheckpointError("a question does not split the records of its node")
-    derivation = rows.derivation(0, split_search.grammar)
+    derivation = split_search.grammar.derivation(rows, 0)
     formula = _formula(given, split_search) or Formula(derivation.expression)
     fitness, gain, robustness = given.array("figures", np.float64, 3).tolist()
     shown = _shown(given, state, formula, split_search)
@@ -394,7 +391,7 @@ def _state_of_shown(split: Split) -> State:
     return {"shown": np.frombuffer(text.encode(), np.uint8), "unknown": figures}
 
 
-def _shown(given: Given, state: State, formula: Formula, split_search: SplitSearch) -> ShownFormula | None:
+def _shown(given: SavedState, state: State, formula: Formula, split_search: SplitSearch) -> ShownFormula | None:
     if ("shown" in state) != split_search.settings.three_valued:
         raise CheckpointError("a question does not say what becomes of unknown answers")
     if not split_search.settings.three_valued:
@@ -404,7 +401,7 @@ def _shown(given: Given, state: State, formula: Formula, split_search: SplitSear
     return ShownFormula(shown, bool(negated), unknown, bool(unknown_is_true))
 
 
-def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> Formula | None:
+def _formula(given: SavedState, split_search: SplitSearch, name: str = "formula") -> Formula | None:
     """Return the formula, if it differs from the one that was found."""
     grammar = split_search.grammar
     try:
@@ -444,7 +441,7 @@ def search_state(found: SearchResult) -> State:
     )
 
 
-def search_result(given: Given) -> SearchResult:
+def search_result(given: SavedState) -> SearchResult:
     """Return the result of a finished search; CheckpointError if the arrays cannot be one."""
     best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
     ties = given.rows("ties")
@@ -474,7 +471,7 @@ def _text(proof: Proof) -> bytes:
     return json.dumps(asdict(proof)).encode()
 
 
-def _proof(given: Given) -> Proof:
+def _proof(given: SavedState) -> Proof:
     try:
         entry = json.loads(given.array("proof", np.uint8, None).tobytes())
         proof = Proof(**entry)
@@ -494,7 +491,7 @@ def _all(populations: list[Population]) -> State:
     return flat(Population.joined(populations) if populations else Population.empty(0, 1, False))
 
 
-def _candidates(given: Given, name: str, fitness: str) -> tuple[Candidate, ...]:
+def _candidates(given: SavedState, name: str, fitness: str) -> tuple[Candidate, ...]:
     rows = given.rows(name)
     reached = given.array(fitness, np.float64, len(rows.lengths)).tolist()
-    return tuple(Candidate(rows.derivation(i, given.grammar), of) for i, of in enumerate(reached))
+    return tuple(Candidate(given.grammar.derivation(rows, i), of) for i, of in enumerate(reached))

@@ -159,9 +159,7 @@ class _WorkerShards(ShardPlaces):
         self._homes.clear()
 
     def _submit(self, message: Message) -> "tuple[_Home, Any | None]":
-        """Send a message to a shard; return its home, and the future of the answer, None if its worker is known to be
-        lost.
-        """
+        """Send a message to a shard; return its home, and the future of the answer (None: the worker is lost)."""
         needed = message if message.open_first else message._replace(opening=None)  # an opened node need not be sent
         home = self._homes[message.shard]
         try:
@@ -188,8 +186,7 @@ class _WorkerShards(ShardPlaces):
         )
 
     def _waited(self, worker: str, future: Any) -> Any:
-        """Return the result of a future. One whose worker died may never be done, so the worker is checked
-        meanwhile."""
+        """Return the result of a future; check its worker meanwhile, since that of a dead one may never be done."""
         while True:
             try:
                 return future.result(timeout=_LOOK)

@@ -24,7 +24,7 @@ from telltree.engine.trace import SIGNALS, signals_of
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
-from telltree.panel.disk_arrays import allow_files, rest
+from telltree.panel.disk_arrays import allow_files, unload
 from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
 from telltree.text import counted, size_said
 from telltree.tree.backend import Backend, LocalBackend
@@ -156,7 +156,7 @@ def _beside_bitsets(panel: Panel) -> int:
 
 def _memory_now() -> int:
     """Return the bytes that this process takes, without what is on disk."""
-    rest()
+    unload()
     pages = Path("/proc/self/statm")
     if not pages.exists():
         return 300 << 20

@@ -190,9 +190,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         ]
 
     def _each(self, method: str, *arguments: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
-        """Return the results of a method of `Evaluator` for each shard; `own` is its last argument, if shards differ in
-        it.
-        """
+        """Return the results of a method of `Evaluator` for each shard; `own`: its last argument, shard by shard."""
         all_arguments = [arguments] * len(self._shards) if own is None else [(*arguments, its) for its in own]
         messages = [
             Message(shard, ShardRequest(self._node, method, its, **more), opening, not self._known)
@@ -225,8 +223,7 @@ class _NodeShards(abc.ABC, Generic[F]):
         return found
 
     def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
-        """Return the least absolute robustness of each formula over the records; exact if it is no less than
-        `cutoff`."""
+        """Return the least absolute robustness of each formula over the records; exact if at least `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._backend.spread(signal) for signal in signals}
         found: NDArray[np.float64] = np.min(self._each("robustness", formulas, cutoff, True, spread=spread), axis=0)
@@ -270,7 +267,7 @@ class _PopulationShards(_NodeShards[Population]):
 
     def _expressions(self, formulas: Population) -> Sequence[Expression]:
         grammar = self._backend.grammar
-        return [formulas.derivation(i, grammar).expression for i in range(len(formulas.lengths))]
+        return [grammar.derivation(formulas, i).expression for i in range(len(formulas.lengths))]
 
 
 class _FormulaShards(_NodeShards[Sequence[Expression]]):

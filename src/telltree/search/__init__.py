@@ -1,4 +1,4 @@
-"""How to look: searches for the formula of a grammar that minimises a fitness."""
+"""Searches for the formula of a grammar that minimises an objective."""
 
 from typing import TYPE_CHECKING
 

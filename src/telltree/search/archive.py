@@ -1,4 +1,4 @@
-"""What a search has found: the best formulas, also of each size, their runners-up, and all that tie."""
+"""The results of a search: the best formula, the best of each size, runners-up, and ties."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,10 +10,9 @@ from telltree.compiled import greater, kernel, lesser
 from telltree.errors import CheckpointError
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import flat
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, flat, together
 
-# ---- What a search has found: the best formula, its runners-up, and all that tie with it.
+# ---- The best formula, its runners-up, and all that tie with it.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -22,7 +21,7 @@ MOST_TIES = 1_000
 
 
 class Candidate(NamedTuple):
-    """A formula that was tried, and how well it did (less is better)."""
+    """A formula that was tried, and its fitness (less is better)."""
 
     derivation: Derivation
     fitness: float
@@ -36,8 +35,8 @@ class Moment(NamedTuple):
     fitness: float
 
 
-def moments(given: Given) -> list[Moment]:
-    """The history of a search that was handed out with its state."""
+def moments(given: SavedState) -> list[Moment]:
+    """Return the history in the state of a search."""
     history = given.array("history", np.float64, None, 3)
     if not ((history[:, 0] >= 0) & (history[:, 0] <= 2.0**53)).all():
         raise CheckpointError("the history has impossible numbers of evaluations")
@@ -46,12 +45,12 @@ def moments(given: Given) -> list[Moment]:
 
 @kernel
 def _sift(fitness, answer, best, tolerance, tied, kept, answers, reached, origin):
-    """Find the formulas that may tie for the best, and update the list of the best formulas that answer differently.
-    Most formulas belong to neither.
+    """Find the formulas that may tie for the best, and update the list of the best formulas with different answers.
 
-    `answers` and `reached` are the answers and fitness of the `kept` best formulas so far, best first, ties in the
-    order found. `origin` gets the former position of each of them, or −1 − its index if it is new. Returns the best
-    fitness, how many may tie, how many are kept, and whether any is new.
+    Most formulas belong to neither. `answers` and `reached` are the answers and fitness of the `kept` best formulas so
+    far, best first, ties in the order found. `origin` gets the former position of each of them, or −1 − its index if it
+    is new. Returns the best fitness, the number of formulas that may tie, the number kept, and whether any of these is
+    new.
     """
     ties, new, most = 0, False, len(reached)
     for j in range(kept):
@@ -70,7 +69,7 @@ def _sift(fitness, answer, best, tolerance, tied, kept, answers, reached, origin
             place += 1
         if place < kept and not fitness[k] < reached[place]:
             continue
-        place = lesser(place, most - 1)  # where its own answer is, or a new place, or the last
+        place = lesser(place, most - 1)  # the place of its own answer, or a new one, or the last
         kept = greater(kept, place + 1)
         while place > 0 and fitness[k] < reached[place - 1]:
             answers[place], reached[place], origin[place] = answers[place - 1], reached[place - 1], origin[place - 1]
@@ -81,10 +80,10 @@ def _sift(fitness, answer, best, tolerance, tied, kept, answers, reached, origin
 
 @dataclass
 class Archive:
-    """Keeps the k best formulas that answer differently, and every formula that ties for the best.
+    """The k best formulas with different answers, and every formula that ties for the best.
 
-    A formula ties if its fitness is the best or above it by `tolerance` at most; of more than 1,000 the fittest stay,
-    and of those the first found.
+    A formula ties if its fitness is at most `tolerance` above the best; of more than 1,000 the fittest stay, and of
+    those the first found.
     """
 
     grammar: Grammar
@@ -103,9 +102,9 @@ class Archive:
     def add(
         self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
     ) -> bool:
-        """Take in the individuals `fresh`, whose fitness and answers are given in the same order; none is −∞ or NaN.
+        """Add the individuals `fresh`, whose fitness and answers are in the same order; none is −∞ or NaN.
 
-        Returns whether one of them is better than all before.
+        Returns True if one of them is better than all before.
         """
         before, tied = self.best, np.empty(len(fresh), np.int64)
         self.best, ties, kept, new = _sift(
@@ -127,7 +126,7 @@ class Archive:
         return self.best < before
 
     def _drop_ties(self) -> None:
-        """Keep only the formulas that still tie, and no more than MOST_TIES."""
+        """Drop the formulas that no longer tie, and those beyond MOST_TIES."""
         fitness = np.concatenate([scores for scores, _ in self._ties])
         rows = Population.joined([rows for _, rows in self._ties])
         ranked = np.argsort(fitness, kind="stable")[:MOST_TIES]
@@ -135,7 +134,7 @@ class Archive:
         self._ties, self._tied = [(fitness[kept], rows.take(kept))], len(kept)
 
     def state(self) -> State:
-        """What is kept."""
+        """Return the contents as arrays."""
         if self._ties:
             self._drop_ties()
         fitness, rows = self._ties[0] if self._ties else (np.empty(0), Population.empty(0, 1, False))
@@ -148,8 +147,8 @@ class Archive:
         }
         return own | together(ties=flat(rows), kept=flat(best))
 
-    def resume(self, given: Given) -> None:
-        """Take what was kept before, in place of what is here."""
+    def resume(self, given: SavedState) -> None:
+        """Replace the contents by those of an earlier state."""
         ties, kept = given.rows("ties"), given.rows("kept")
         number = len(kept.lengths)
         tied, reached = given.array("tied", np.float64, len(ties.lengths)), given.array("reached", np.float64, number)
@@ -163,16 +162,16 @@ class Archive:
         self._answers[:number], self._reached[:number] = given.array("answers", np.uint64, number), reached
 
     def ties(self) -> Population | None:
-        """All formulas that tie for the best, in the order in which they were found; None if there is none."""
+        """Return all formulas that tie for the best, in the order in which they were found; None if there are none."""
         if not self._ties:
             return None
         self._drop_ties()
         return self._ties[0][1]
 
     def runners_up(self) -> tuple[Candidate, ...]:
-        """The k best formulas that answer differently, best first."""
+        """Return the k best formulas with different answers, best first."""
         return tuple(
-            Candidate(rows.derivation(row, self.grammar), fitness)
+            Candidate(self.grammar.derivation(rows, row), fitness)
             for (rows, row), fitness in zip(self._kept, self._reached.tolist(), strict=False)
         )
 
@@ -186,11 +185,11 @@ _LARGEST = 48
 """The largest size for which formulas are kept."""
 _MOST_OF_A_SIZE = 100
 _MOST_HELD = 10_000
-"""How many formulas to hold before dropping those that no longer tie."""
+"""The number of formulas to hold before dropping those that no longer tie."""
 
 
 class OfSize(NamedTuple):
-    """The best formula of a size, and all of that size that tie with it."""
+    """The best formula of a size, and all formulas of that size that tie with it."""
 
     best: Candidate
     ties: Population
@@ -198,9 +197,9 @@ class OfSize(NamedTuple):
 
 @kernel
 def _sift_sizes(fitness, size, best, tolerance, tied):
-    """Find the formulas that may tie for the best of a size which is fitter than all smaller ones; returns how many.
+    """Find the formulas that may tie for the best of a size that is fitter than all smaller ones; returns their number.
 
-    `best` is that of each size, and is updated.
+    `best` is the best fitness of each size, and is updated.
     """
     for k in range(len(fitness)):
         if size[k] < len(best):
@@ -218,10 +217,10 @@ def _sift_sizes(fitness, size, best, tolerance, tied):
 
 @dataclass
 class BySize:
-    """Keeps the fittest formulas of each size, as long as they may be fitter than all smaller ones.
+    """The fittest formulas of each size, as long as they may be fitter than all smaller ones.
 
-    Formulas of a size tie if their fitness is the best of that size, or above it by at most `tolerance`. If there are
-    very many, the fittest stay, and among equals the first found.
+    Formulas of a size tie if their fitness is at most `tolerance` above the best of that size. If there are very many,
+    the fittest stay, and among equals the first found.
     """
 
     grammar: Grammar
@@ -235,7 +234,7 @@ class BySize:
     def add(
         self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], size: NDArray[np.int64]
     ) -> None:
-        """Take in the individuals `fresh`, whose fitness and sizes are given in the same order."""
+        """Add the individuals `fresh`, whose fitness and sizes are in the same order."""
         tied = np.empty(len(fresh), np.int64)
         tied = tied[: _sift_sizes(fitness, size, self._best, self.tolerance, tied)]
         if len(tied):
@@ -245,7 +244,7 @@ class BySize:
                 self._drop()
 
     def _drop(self) -> None:
-        """Keep only the formulas that still tie."""
+        """Drop the formulas that no longer tie."""
         fitness, size = (np.concatenate([part[k] for part in self._kept]) for k in (0, 1))
         rows = Population.joined([rows for *_, rows in self._kept])
         ranked = np.lexsort((fitness, size))
@@ -255,15 +254,15 @@ class BySize:
         self._kept, self._held = [(fitness[kept], size[kept], rows.take(kept))], len(kept)
 
     def state(self) -> State:
-        """What is kept."""
+        """Return the contents as arrays."""
         if self._kept:
             self._drop()
         none = np.empty(0), np.empty(0, np.int64), Population.empty(0, 1, False)
         fitness, size, rows = self._kept[0] if self._kept else none
         return {"fitness": fitness, "size": size} | together(rows=flat(rows))
 
-    def resume(self, given: Given) -> None:
-        """Take what was kept before, in place of what is here."""
+    def resume(self, given: SavedState) -> None:
+        """Replace the contents by those of an earlier state."""
         rows = given.rows("rows")
         number = len(rows.lengths)
         fitness, size = given.array("fitness", np.float64, number), given.array("size", np.int64, number)
@@ -274,7 +273,7 @@ class BySize:
         self._kept, self._held = [(fitness, size, rows)] if number else [], number
 
     def pruning_path(self) -> tuple[OfSize, ...]:
-        """The sizes whose best formula is fitter than all smaller ones, the smallest first."""
+        """Return the sizes whose best formula is fitter than all smaller ones, the smallest first."""
         if not self._kept:
             return ()
         self._drop()
@@ -284,6 +283,6 @@ class BySize:
             if self._best[terminals] < self._best[:terminals].min(initial=np.inf):
                 own = np.flatnonzero(size == terminals)
                 first = int(own[np.argmin(fitness[own])])
-                best = Candidate(rows.derivation(first, self.grammar), float(fitness[first]))
+                best = Candidate(self.grammar.derivation(rows, first), float(fitness[first]))
                 found.append(OfSize(best, rows.take(own)))
         return tuple(found)

@@ -1,4 +1,4 @@
-"""Auto: all small formulas first, the best of them with one more atom next, and then what is bred from the best."""
+"""Auto: all small formulas first, then the best of them with one more atom, then genetic programming from the best."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import deepest
 from telltree.grammar.fill_templates import Extending
 from telltree.grammar.random_streams import FREE
-from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, Sweeping, formulas_by_atoms
+from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, ExhaustiveBreeder, formulas_by_atoms
 from telltree.search.genetic_programming import Evolution, GeneticProgramming, population_for
 from telltree.search.search import (
     LEAST_NEW,
@@ -25,56 +25,56 @@ from telltree.search.search import (
     Judge,
     Memory,
     Proof,
-    Resumable,
-    Sampling,
+    ResumableBreeder,
+    SampledObjective,
     Search,
     Task,
 )
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, together
 
-# ---- The stages of a search that goes through several, one after the other.
+# ---- The stages of a search, one after the other.
 
 Floats = NDArray[np.float64]
 Answers = NDArray[np.uint64]
 
 COVERING, EXTENDING = 0.5, 0.2
-"""The largest shares of a budget, of formulas or of time, for all small formulas, and for those with one more atom."""
+"""The largest shares of a budget, of formulas or of time, for covering small formulas, and for extending the best."""
 _LEVELS = 3
-"""How often the best are extended."""
+"""The number of times that the best are extended."""
 _MOST_EXTENDED = 20_000
-"""Formulas with one more atom that are tried at a time, at most."""
+"""The most formulas with one more atom that are tried at a time."""
 _EXTENDED = 10
-"""How many of the best are extended, at least; with fewer atoms each, if the budget is small."""
+"""The least number of formulas to extend; with fewer atoms each, if the budget is small."""
 
 
 def new_in(answer: Answers) -> int:
-    """How many formulas were scored, of which these are the answers."""
+    """Return the number of formulas that were scored, by their answers."""
     return int(np.count_nonzero(answer != FREE))
 
 
-class Spending:
-    """How much of the budget was spent, of formulas or of time."""
+class SpentBudget:
+    """The part of the budget that was spent, of formulas or of time."""
 
     def __init__(self, evaluations: int | None, seconds: float | None, share: float) -> None:
-        """`share`: how much of the formulas that are left beside covering is spent."""
+        """`share` is the share of the formulas left beside covering that may be spent."""
         self._evaluations, self._seconds, self._share = evaluations, seconds, share
         self.covered, self.sampled, self._begun = 0, 0, 0.0
-        """Formulas that were covered, and others; and since when."""
+        """The formulas that were covered, the others, and the time at which the clock started."""
 
     def begin(self) -> None:
-        """Start the clock: making ready, or loading compiled code, may take longer than the time there is."""
+        """Start the clock. Preparation, or loading compiled code, may take longer than the time there is."""
         self._begun = time.monotonic()
 
     def part(self, share: float) -> int | None:
-        """How many formulas that share of the budget is; None if there is no limit."""
+        """Return the number of formulas in that share of the budget; None if there is no limit."""
         return None if self._evaluations is None else int(share * self._share * self._evaluations)
 
     def is_past(self, share: float) -> bool:
-        """Whether this share of the time is over."""
+        """Return True if this share of the time is over."""
         return self._seconds is not None and time.monotonic() - self._begun > share * self._seconds
 
     def has_sampled(self, share: float) -> bool:
-        """Whether this share of what is left beside covering was spent."""
+        """Return True if this share of the budget left beside covering was spent."""
         if self._evaluations is None:
             return self.is_past(share)
         return self.is_past(share) or self.sampled >= share * self._share * (self._evaluations - self.covered)
@@ -83,22 +83,22 @@ class Spending:
         seconds = time.monotonic() - self._begun
         return {"covered": np.array(self.covered), "sampled": np.array(self.sampled), "seconds": np.array(seconds)}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self.covered, self.sampled = (given.number(name, np.int64) for name in ("covered", "sampled"))
         self._begun = time.monotonic() - given.number("seconds", np.float64)
 
 
 class Stage(Protocol):
-    """One of several ways to spend a budget, one after the other."""
+    """A way to spend a part of the budget."""
 
     sample: Judge | None
-    """By what its proposals are judged, if not by all records."""
+    """The judge of its proposals, if that is not all records."""
     again: bool
-    """Whether these were tried before, by other records."""
+    """True if its proposals were tried before, by other records."""
 
     @property
     def finished(self) -> bool:
-        """Whether the next stage begins."""
+        """True if the next stage should begin."""
 
     def propose(self, generation: int) -> Population: ...
 
@@ -106,15 +106,15 @@ class Stage(Protocol):
 
     def state(self) -> State: ...
 
-    def resume(self, given: Given) -> None: ...
+    def resume(self, given: SavedState) -> None: ...
 
 
-class Covering:
-    """All small formulas, or some of them if they are too many."""
+class CoverStage:
+    """The stage that tries all small formulas, or some of them if they are too many."""
 
     again = False
 
-    def __init__(self, sweeping: Sweeping, into: Elite, sample: Judge | None, spending: Spending) -> None:
+    def __init__(self, sweeping: ExhaustiveBreeder, into: Elite, sample: Judge | None, spending: SpentBudget) -> None:
         self._sweeping, self._into, self.sample, self._spending = sweeping, into, sample, spending
         self.state, self.resume, self.propose = sweeping.state, sweeping.resume, sweeping.propose
 
@@ -128,8 +128,8 @@ class Covering:
         self._into.learn(population, fitness, answer)
 
 
-class Again:
-    """What did well is judged again, by other records."""
+class RejudgeStage:
+    """The stage that judges the best again, by other records."""
 
     again = True
 
@@ -146,16 +146,16 @@ class Again:
     def state(self) -> State:
         return {"finished": np.array(int(self.finished))}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self.finished = bool(given.number("finished", np.int64))
 
 
-class Lengthening:
-    """The best with one more atom, and the best of those with another one."""
+class ExtendStage:
+    """The stage that extends the best by one atom, and the best of those by another one."""
 
     again = False
 
-    def __init__(self, extending: Extending, elite: Elite, sample: Judge | None, spending: Spending) -> None:
+    def __init__(self, extending: Extending, elite: Elite, sample: Judge | None, spending: SpentBudget) -> None:
         self._extending, self._elite, self.sample, self._spending, self._level = extending, elite, sample, spending, 0
         most = spending.part(EXTENDING / _LEVELS)
         self._at_a_time = _MOST_EXTENDED if most is None else max(1, min(_MOST_EXTENDED, most))
@@ -175,14 +175,14 @@ class Lengthening:
     def state(self) -> State:
         return {"level": np.array(self._level)}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self._level = given.number("level", np.int64)
         if self._level > _LEVELS:
             raise CheckpointError(f"formulas were extended {self._level} times, of {_LEVELS}")
 
 
-class Breeding:
-    """What is bred from the best."""
+class BreedStage:
+    """The stage of genetic programming from the best."""
 
     again = False
 
@@ -191,20 +191,21 @@ class Breeding:
         evolution: Evolution,
         elite: Elite,
         sample: Judge | None,
-        spending: Spending,
+        spending: SpentBudget,
         *,
         most: int,
         mixed: bool = False,
         until: float = 1.0,
     ) -> None:
-        """`most`: from how many of the best, at most; `mixed`: whether random ones breed beside them; `until`: which
-        share of the budget is spent in the end."""
+        """`most` is the number of formulas to start from, `mixed` adds random ones, `until` is the share of the budget
+        at which the stage ends.
+        """
         self._evolution, self._elite, self.sample, self._spending = evolution, elite, sample, spending
         self._most, self._mixed, self._until, self._begun, self._idle = most, mixed, until, False, 0
 
     @property
     def finished(self) -> bool:
-        """Whether enough was bred, or hardly anything new for long."""
+        """True if the budget share is spent, or hardly anything new was found for long."""
         return self._idle >= PATIENCE or self._spending.has_sampled(self._until)
 
     def propose(self, generation: int) -> Population:
@@ -221,42 +222,45 @@ class Breeding:
         self._idle = 0 if new > LEAST_NEW * len(population.lengths) else self._idle + 1
 
     def best(self) -> Population:
-        """The best that breed; before they do, the best to breed from."""
+        """The best parents; before breeding begins, the best to start from."""
         return self._evolution.best() if self._begun else self._elite.rows
 
     def state(self) -> State:
         own: State = {"begun": np.array(int(self._begun)), "idle": np.array(self._idle)}
         return own | together(evolution=self._evolution.state())
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         begun, self._idle = (given.number(name, np.int64) for name in ("begun", "idle"))
         self._begun = bool(begun)
         self._evolution.resume(given.part("evolution"))
 
 
-# ---- Auto: all small formulas first, the best of them with one more atom next, and then what is bred from the best.
+# ---- Auto itself
 #
-# Where records are many, what is not proved is judged by a sample of them, and only what does best there by all.
+# With many records, formulas that prove nothing are judged by a sample, and only the best of them by all records.
 
 _BUDGET = 100_000
-"""How many formulas are tried by default."""
+"""The default number of formulas to try."""
 _USUAL, _LARGEST = 2, 12
-"""Up to how many atoms all formulas are tried, if the budget is neither too small for it nor large enough for more; and
-at most."""
+"""The numbers of atoms up to which all formulas are tried: by default, and at most."""
 _FEW_KINDS, _ALIKE = 20, 100
-"""More atoms take long to list if formulas are of more kinds, such as `F(a and b)`, or if they are more than so many
-times what may be tried: many mean the same, but not that many."""
+"""The limits for trying more atoms: listing takes long if there are more kinds of formulas, such as `F(a and b)`, or
+this many times more formulas than may be tried. Many of these mean the same, but not so many.
+"""
 _UNLISTED = 0.2
-"""The share of the budget for what is only bred: it proves nothing, and constants drawn at random take longer."""
+"""The share of the budget for grammars that cannot be listed: it proves nothing, and random constants take longer."""
 _PLANTED = 80
-"""How many of the best are bred from, beside random ones: if all parents are small, breeding leads nowhere."""
+"""The number of the best that join random formulas as parents: if all parents are small, breeding leads nowhere."""
 _POPULATION = 0.34
-"""The size of the population, as a share of what breeding alone takes for as many evaluations: part of them is spent
-before."""
+"""The size of the population, as a share of that of genetic programming for as many evaluations, part of which are
+spent before.
+"""
 _MOVED = 200
-"""How many of the best by all records are judged again by a sample, to be extended and bred from."""
+"""The number of the best by all records that are judged again by a sample, to be extended and bred from."""
 _FINISHING, _FINALISTS = 0.05, 600
-"""The share of the budget that is bred by all records in the end, and from how many of the best by the sample."""
+"""The share of the budget for breeding by all records in the end, and the number of the best by the sample to start
+from.
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -293,21 +297,22 @@ class Auto(Search):
             require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
 
     def breeder(self, task: Task) -> Breeder:
-        return _InTurn(self, task)
+        return _AutoBreeder(self, task)
 
 
-class _InTurn:
-    """Covers, extends and breeds, one after the other. What cannot be listed is only bred.
+class _AutoBreeder:
+    """The breeder that covers, extends and breeds, one after the other.
 
-    With a sample, what proves nothing is judged by it. The best that was covered by all records is judged again by the
-    sample before, and the best by the sample by all records afterwards, and bred on.
+    Grammars that cannot be listed are only bred from. With a sample, it judges all formulas that prove nothing. The
+    best of those covered by all records are judged again by the sample first; in the end the best by the sample are
+    judged by all records, and bred from.
     """
 
     def __init__(self, settings: Auto, task: Task) -> None:
         self._settings, self._at, grammar = settings, 0, task.grammar
         share = task.budget_weight**0.5
         self._sweeping = sweeping = _covering(settings, task, share)
-        self._spending = spending = Spending(
+        self._spending = spending = SpentBudget(
             settings.evaluations, settings.seconds, share if sweeping is not None else _UNLISTED * share
         )
         self._judge = judge = _sample(settings, task)
@@ -318,24 +323,24 @@ class _InTurn:
         self._stages: list[Stage] = []
         if sweeping is not None:
             into = (known, None) if sweeping.proves else (self._elite, judge)
-            self._stages.append(Covering(sweeping, *into, spending))
+            self._stages.append(CoverStage(sweeping, *into, spending))
         if judge is not None:
-            self._stages.append(Again(self._covered, self._elite, judge))
+            self._stages.append(RejudgeStage(self._covered, self._elite, judge))
         if sweeping is not None:
-            extending = Extending(grammar, depth, sweeping.texts, sweeping.telling)
-            self._stages.append(Lengthening(extending, self._elite, judge, spending))
+            extending = Extending(grammar, depth, sweeping.fillings, sweeping.telling)
+            self._stages.append(ExtendStage(extending, self._elite, judge, spending))
         self._breeding = self._breed(task, best)
         self._stages.append(self._breeding)
         if judge is not None:
             last = Evolution(self._bred(_FINALISTS), grammar, task.seed, task.memory)
-            self._stages.append(Again(self._breeding.best, known, None))
-            self._stages.append(Breeding(last, known, None, spending, most=_FINALISTS))
+            self._stages.append(RejudgeStage(self._breeding.best, known, None))
+            self._stages.append(BreedStage(last, known, None, spending, most=_FINALISTS))
 
     def _bred(self, population: int) -> GeneticProgramming:
         return GeneticProgramming(max_depth=self._settings.max_depth, population=population)
 
-    def _breed(self, task: Task, best: int) -> Breeding:
-        """What breeds from the best, beside random formulas."""
+    def _breed(self, task: Task, best: int) -> BreedStage:
+        """Return the stage that breeds from these, beside random formulas."""
         judge, spending = self._judge, self._spending
         if judge is not None:
             population, memory, until = best, judge.memory, 1 - _FINISHING
@@ -343,15 +348,15 @@ class _InTurn:
             share = 1.0 if self._settings.evaluations is None or self._sweeping is None else _POPULATION
             population, memory, until = int(share * best), task.memory, 1.0
         evolution = Evolution(self._bred(population), task.grammar, task.seed, memory)
-        return Breeding(evolution, self._elite, judge, spending, most=_PLANTED, mixed=True, until=until)
+        return BreedStage(evolution, self._elite, judge, spending, most=_PLANTED, mixed=True, until=until)
 
     def _covered(self) -> Population:
-        """The best by all records, to be judged by the sample."""
+        """Return the best by all records, to be judged by the sample."""
         return self._known.rows.take(np.arange(min(_MOVED, len(self._known.fitness))))
 
     @property
     def finished(self) -> bool:
-        """Whether all that is worth the budget was tried, or all there is."""
+        """True if everything worth the budget was tried, or everything there is."""
         if self._sweeping is not None and self._sweeping.is_all and self._sweeping.finished:
             return True
         return self._at + 1 == len(self._stages) and self._stages[-1].finished
@@ -360,16 +365,16 @@ class _InTurn:
 
     @property
     def sample(self) -> Judge | None:
-        """By what the next proposal is to be judged, if not by all records."""
+        """The judge of the next proposal, if that is not all records."""
         return self._stages[self._at].sample
 
     @property
     def again(self) -> bool:
-        """Whether the next proposal was tried by other records before."""
+        """True if the next proposal was tried by other records before."""
         return self._stages[self._at].again
 
     def finalists(self) -> Population:
-        """The best by the sample, best first; none if there is no sample."""
+        """Return the best by the sample, best first; nothing if there is no sample."""
         return self._elite.rows.take(np.arange(0)) if self._judge is None else self._breeding.best()
 
     def propose(self, generation: int) -> Population:
@@ -383,7 +388,7 @@ class _InTurn:
         self._stages[self._at].learn(population, fitness, answer)
 
     def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        """Have formulas among those to extend and to breed from."""
+        """Add formulas to those to extend and to breed from."""
         self._spending.sampled += new_in(answer)
         self._known.learn(population, fitness, answer)
 
@@ -392,7 +397,7 @@ class _InTurn:
             self._sweeping.cut_short()
 
     def proof(self, fitness: float) -> Proof:
-        """What is proved, and how many larger formulas were sampled."""
+        """Return the proof, with the number of larger formulas that were sampled."""
         settings, sampled = self._settings, self._spending.sampled
         if self._sweeping is None:
             return Proof(0, settings.max_depth, None, 0, 0, settings.max_atoms or _USUAL, fitness, sampled)
@@ -401,9 +406,9 @@ class _InTurn:
         return replace(found, wanted=wanted, sampled=found.sampled + sampled)
 
     @property
-    def _parts(self) -> dict[str, Resumable]:
-        """Whatever has a state; what others look at comes first."""
-        found: dict[str, Resumable] = {"spending": self._spending, "elite": self._elite}
+    def _parts(self) -> dict[str, ResumableBreeder]:
+        """The parts that have a state; parts that others read come first."""
+        found: dict[str, ResumableBreeder] = {"spending": self._spending, "elite": self._elite}
         if self._judge is not None:
             found |= {"known": self._known, "memory": self._judge.memory}
         return found | {f"stage{k}": stage for k, stage in enumerate(self._stages)}
@@ -412,7 +417,7 @@ class _InTurn:
         own: State = {"stage": np.array(self._at)}
         return own | together(**{name: part.state() for name, part in self._parts.items()})
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self._at = given.number("stage", np.int64)
         if self._at >= len(self._stages):
             raise CheckpointError(f"it was at stage {self._at} of {len(self._stages)}")
@@ -420,14 +425,15 @@ class _InTurn:
             part.resume(given.part(name))
 
 
-def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
-    """What covers all formulas of up to as many atoms as the budget allows, or else as many of one atom as it does;
-    None if they cannot be listed."""
+def _covering(settings: Auto, task: Task, share: float) -> ExhaustiveBreeder | None:
+    """Return the search that covers formulas of as many atoms as the budget allows, or some of one atom; None if they
+    cannot be listed.
+    """
     best, budget = population_for(settings.evaluations), settings.evaluations
     most = int(COVERING * (budget or _BUDGET))
     numbers = formulas_by_atoms(task.grammar, _LARGEST, settings.max_depth)
 
-    def sweeping(atoms: int) -> Sweeping:
+    def sweeping(atoms: int) -> ExhaustiveBreeder:
         search = Exhaustive(evaluations=1, max_atoms=atoms, max_depth=settings.max_depth, keep=best)
         return search.breeder(task)
 
@@ -448,14 +454,16 @@ def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
     return found
 
 
-def _larger(found: Sweeping, sweeping: Callable[[int], Sweeping], numbers: dict[int, int], most: int) -> Sweeping:
-    """What covers more atoms, as long as it takes little to know that it may."""
+def _larger(
+    found: ExhaustiveBreeder, sweeping: Callable[[int], ExhaustiveBreeder], numbers: dict[int, int], most: int
+) -> ExhaustiveBreeder:
+    """Return a search that covers more atoms, as long as it is cheap to know that the budget allows it."""
     for atoms, formulas in numbers.items():
         if found.kinds > _FEW_KINDS or formulas > _ALIKE * most:
             break
         try:
             larger = sweeping(atoms)
-        except SettingsError:  # of too many kinds
+        except SettingsError:  # too many kinds
             break
         if larger.total > most:
             break
@@ -464,6 +472,6 @@ def _larger(found: Sweeping, sweeping: Callable[[int], Sweeping], numbers: dict[
 
 
 def _sample(settings: Auto, task: Task) -> Judge | None:
-    """What judges by a sample, if there are enough records to draw one."""
-    objective = task.objective.sample(task.seed) if isinstance(task.objective, Sampling) else None
+    """Return the judge by a sample, if there are enough records to draw one."""
+    objective = task.objective.sample(task.seed) if isinstance(task.objective, SampledObjective) else None
     return None if objective is None else Judge(objective, Memory(False, settings.evaluations))

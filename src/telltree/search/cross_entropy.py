@@ -9,10 +9,10 @@ from telltree.checks import MOST_INDIVIDUALS, require_not_negative, require_shar
 from telltree.errors import CheckpointError
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import NO_ROW, Lanes, Levels, draw
+from telltree.grammar.draw import NO_ROW, Lanes, Levels, deepest, draw
 from telltree.grammar.random_streams import own_shares
 from telltree.search.search import Breeder, Elite, Search, Task
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, together
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,8 +35,8 @@ class CrossEntropy(Search):
 
     @classmethod
     def paper(cls) -> "CrossEntropy":
-        """As in the examples of the later code of the paper's authors, which do not use it in the paper itself: 20
-        generations of 1,000, fitted to the best 500. Theirs has no pseudo-count.
+        """The settings in the examples of the later code of the paper's authors, which the paper itself does not use:
+        20 generations of 1,000, fitted to the best 500. Theirs has no pseudo-count.
         """
         return cls(evaluations=20_000, generations=20, population=1_000, elite=0.5, rate=1.0)
 
@@ -49,24 +49,26 @@ class CrossEntropy(Search):
 
     @property
     def best(self) -> int:
-        """To how many formulas weights are fitted."""
+        """The number of formulas to which weights are fitted."""
         return max(2, round(self.elite * self.population))
 
     @property
     def revisits(self) -> bool:
-        return False  # the good ones are still among the best
+        return False  # good formulas stay among the best anyway
 
     def breeder(self, task: Task) -> Breeder:
-        return _Fitted(self, task.grammar, task.seed)
+        return _CrossEntropyBreeder(self, task.grammar, task.seed)
 
 
-class _Fitted:
-    """Draws by weights of rules at levels, which are fitted to the best so far."""
+class _CrossEntropyBreeder:
+    """The breeder: draws by weights of rules at levels, which are fitted to the best so far."""
 
     def __init__(self, settings: CrossEntropy, grammar: Grammar, seed: int) -> None:
         self._settings, self._seed = settings, np.uint64(seed)
-        self._levels, self._own = Levels(grammar, settings.max_depth), own_shares(grammar)
-        width, constants = grammar.width(self._levels.depth), grammar.has_random_constants
+        depth = deepest(grammar.tables, settings.max_depth)
+        width, constants = grammar.width(depth), grammar.has_random_constants
+        self._levels = Levels(grammar.tables, depth, width)
+        self._own = own_shares(grammar.rules, grammar.tables)
         self._lanes = Lanes.empty(grammar.tables, width)
         self._drawn = Population.empty(settings.population, width, constants)
         self._elite = Elite(settings.best, width, constants)
@@ -74,7 +76,7 @@ class _Fitted:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """How likely each rule is among those of its symbol: a row for each level."""
+        """The probability of each rule among those of its symbol: a row for each level."""
         return self._shares
 
     def propose(self, generation: int) -> Population:
@@ -92,7 +94,7 @@ class _Fitted:
     plant = learn
 
     def _fitting(self) -> NDArray[np.float64]:
-        """The shares that fit the best so far; those of levels where they say little are near those of all levels."""
+        """Return the shares that fit the best so far; at levels with few counts they stay near those of all levels."""
         rows = self._elite.rows
         counts, pseudo = self._levels.counts(rows, np.arange(len(rows.lengths))), self._settings.pseudo_count
         at_all = counts.sum(axis=0, keepdims=True)
@@ -100,10 +102,10 @@ class _Fitted:
         return _shares(counts, self._levels.totals(counts), pseudo, overall)
 
     def state(self) -> State:
-        """The weights, and the formulas they are fitted to."""
+        """Return the weights, and the formulas to which they are fitted."""
         return {"shares": self._shares.copy()} | together(elite=self._elite.state())
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         shares = given.array("shares", np.float64, *self._shares.shape)
         if not (np.isfinite(shares) & (shares >= 0)).all():
             raise CheckpointError("there are weights of rules that cannot be")
@@ -114,7 +116,7 @@ class _Fitted:
 def _shares(
     counts: NDArray[np.float64], totals: NDArray[np.float64], pseudo: float, likely: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Shares by counts and so many more uses, spread as is likely; that alone where nothing was counted."""
+    """Return shares by counts plus `pseudo` uses spread as `likely`; where nothing was counted, `likely` alone."""
     found = np.broadcast_to(likely, counts.shape).copy()
     np.divide(counts + pseudo * likely, totals + pseudo, out=found, where=totals > 0)
     return found

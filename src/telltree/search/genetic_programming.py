@@ -11,11 +11,11 @@ from telltree.compiled import at, borrowed, inline, kernel, lesser, small
 from telltree.errors import CheckpointError, SettingsError
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw, flat, grow_within, holes_room
+from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw, grow_within, holes_room
 from telltree.grammar.random_streams import FREE, below, first_state, name_of, place_of, unit
 from telltree.grammar.tables import Tables
 from telltree.search.search import LEAST_NEW, Breeder, Memory, Search, Task
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, flat, together
 
 # ---- Compiled breeding of derivations: tournaments, exchange of subtrees, regrowth.
 
@@ -23,7 +23,7 @@ from telltree.search.state import Given, State, together
 
 
 _TRIES = 4
-"""How often to look for a pair of nodes that can be exchanged, before the parents are copied unchanged."""
+"""The number of attempts to find a pair of nodes that can be exchanged, before the parents are copied unchanged."""
 
 
 _STREAM, _MOTHER, _FATHER, _TODO, _CROSSED, _REGROWN, _COPIED = range(7)
@@ -31,7 +31,7 @@ _STREAM, _MOTHER, _FATHER, _TODO, _CROSSED, _REGROWN, _COPIED = range(7)
 breed (again), and those to cross, to regrow and to copy.
 """
 _NODE, _END, _DEEP, _ABOVE = range(4)
-"""A node of a parent, the end of its subtree, how many operators nest in the subtree, and how many lie above it."""
+"""A node of a parent, the end of its subtree, the operators nested in the subtree, and the operators above it."""
 
 
 class BreedingScratch(NamedTuple):
@@ -62,21 +62,21 @@ class Parents(NamedTuple):
 
     @classmethod
     def empty(cls, number: int) -> "Parents":
-        """Room for this many."""
+        """Return room for this many."""
         return cls(np.empty(number, np.int64), np.empty(number), np.empty(number, np.uint64))
 
     def first(self, number: int) -> "Parents":
-        """The first of them."""
+        """Return the first of them."""
         return Parents(self.rows[:number], self.fitness[:number], self.answer[:number])
 
 
 class Chances(NamedTuple):
-    """How parents are chosen, and the probabilities of crossover and mutation."""
+    """The settings of tournaments, and the probabilities of crossover and mutation."""
 
     tournament: int
     crossover: float
     mutation: float
-    attempts: int  # how often to try until at least one child of a pair is new
+    attempts: int  # attempts to make at least one child of a pair new
 
 
 @inline
@@ -96,7 +96,7 @@ def _step_down(tables, rule, stack, top):
 
 @inline
 def _survey(tables, rules, node, stack):
-    """How many operators lie above a node, where its subtree ends, and how many operators nest in the subtree."""
+    """Return the number of operators above a node, the end of its subtree, and the operators nested in the subtree."""
     stack[0] = 0
     top, end, above, deep, ground = 1, 0, 0, 0, -1
     while top > ground:
@@ -128,7 +128,7 @@ def _copy(source, start, end, target, position):
 
 @inline
 def _mate(tables, rules, parents, lengths, depth, stack, stream, sites):
-    """Choose nodes of the parents that can be exchanged; if there are none, `sites` is 0: exchange nothing."""
+    """Choose nodes of the parents that can be exchanged; `sites` is 0 if there are none."""
     a, b = parents
     for _ in range(_TRIES):
         i = below(stream, lengths[a])
@@ -177,7 +177,7 @@ def _regrow(tables, rules, constants, parents, lengths, depth, scratch, stream, 
         grown, state = grow_within(tables, symbol, depth - above, child, child_constants, first + k, i, room,
                                    stream[0], scratch.holes)  # fmt: skip
         stream[0] = state
-        kept = grown < 0  # no room for anything else
+        kept = grown < 0  # no room for more
         if kept:
             grown = _copy(rules[parent], i, after, child, i)
         if constants is not None:
@@ -189,7 +189,7 @@ def _regrow(tables, rules, constants, parents, lengths, depth, scratch, stream, 
 
 @inline
 def _choose_parents(chances, parents, pairs, number):
-    """Choose the parents of each pair to breed, and list pairs by what happens to them; returns the lists' lengths."""
+    """Choose the parents of each pair to breed, and list pairs by their operation; returns the lengths of the lists."""
     crossed, regrown, copied = 0, 0, 0
     for j in range(number):
         pair = pairs[_TODO, at(j)]
@@ -210,8 +210,7 @@ def breed(tables, depth, seed, generation, chances, parents, rules, constants, l
     """Fill `children` in pairs: parents win tournaments, then exchange subtrees, have one regrown, or are copied.
 
     If both children of a pair are already in the hash table `keys`, the pair is bred again, a few times. Pairs are
-    first listed by what happens to them, and each list is then done in one go, to avoid branches that would be
-    mispredicted.
+    first listed by operation, and each list is then done in one go, to avoid branches that would be mispredicted.
     """
     tables, rules, children, scratch = borrowed(tables), borrowed(rules), borrowed(children), borrowed(scratch)
     keys, lengths, child_lengths, names = borrowed(keys), borrowed(lengths), borrowed(child_lengths), borrowed(names)
@@ -280,7 +279,7 @@ def _rank(fitness, worst, ranked, spare):
 def _select(parents, fitness, answer, lengths, ranked, unique, seen, chosen, origin):
     """Merge parents, best first, and the children in `ranked` into `chosen`; parents come first among equals.
 
-    Returns how many were chosen. `origin` is the index of a parent, or −1 − the index of a child.
+    Returns the number chosen. `origin` is the index of a parent, or −1 − the index of a child.
     """
     parent, child, taken = 0, 0, 0
     seen[:] = FREE
@@ -306,7 +305,7 @@ def _select(parents, fitness, answer, lengths, ranked, unique, seen, chosen, ori
 @kernel
 def survive(parents, rules, constants, lengths, fitness, answer, child_rules, child_constants, child_lengths, worst,
             unique, seen, chosen, origin, order):  # fmt: skip
-    """Choose the best of parents and children, as many as there is room for; returns how many.
+    """Choose the best of parents and children, as many as there is room for; returns their number.
 
     Children that are not fitter than `worst`, unless that is NaN, have no chance. With `unique`, only the first of
     those with equal answers is taken; `seen` is a hash table for that, whose size is a power of two. Children are
@@ -337,7 +336,9 @@ def survive(parents, rules, constants, lengths, fitness, answer, child_rules, ch
 # ---- Genetic programming: formulas exchange and regrow parts, and fitter ones have more children.
 
 _ATTEMPTS = 6
-"""How often a pair of children may be bred again because both were tried before. Off if parents may be copied."""
+"""The number of times a pair of children may be bred again because both were tried before. Off if parents may be
+copied.
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -388,7 +389,7 @@ class GeneticProgramming(Search):
 
     @property
     def revisits(self) -> bool:
-        return self.survival == "children"  # otherwise the good ones are still among the parents
+        return self.survival == "children"  # otherwise good formulas stay among the parents
 
     @property
     def least_new(self) -> float:
@@ -399,14 +400,16 @@ class GeneticProgramming(Search):
 
 
 def population_for(evaluations: int | None) -> int:
-    """Small populations make the best use of a small budget; larger ones keep improving for longer."""
+    """Return the size of a population. Small ones make the best use of a small budget; larger ones keep improving for
+    longer.
+    """
     if evaluations is None:
         return 2_000
     return int(np.clip(3.5 * evaluations**0.5, 50, 3_000)) // 2 * 2
 
 
 class Evolution:
-    """Breeds a population; `begin` gives it one to start from."""
+    """The breeder; `begin` gives it a population to start from."""
 
     def __init__(self, settings: GeneticProgramming, grammar: Grammar, seed: int, memory: Memory) -> None:
         self._settings, self._tables, self._seed, self._memory = (
@@ -431,7 +434,7 @@ class Evolution:
         self._order = np.empty((2, size), np.int64)
 
     def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        """Have formulas among the parents of the first generation, which is drawn beside them."""
+        """Add formulas to the parents of the first generation, which is drawn beside them."""
         ranked = np.argsort(fitness, kind="stable")[: len(self._rows.lengths)]
         self.begin(population.take(ranked), fitness[ranked], answer[ranked])
         self._drawn = False
@@ -456,13 +459,13 @@ class Evolution:
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
         if self._settings.survival == "children":
-            if not self._settings.unique and population.lengths.min() > 0:  # all of them
+            if not self._settings.unique and population.lengths.min() > 0:  # all individuals
                 self._parents = Parents(np.arange(len(fitness)), fitness, answer)
                 self._children, self._rows = self._rows, population
                 return
             self._parents = self._parents.first(0)
         full = len(self._parents.rows) == len(fitness)
-        worst = self._parents.fitness[-1] if full else np.nan  # all have a chance
+        worst = self._parents.fitness[-1] if full else np.nan  # every individual may become a parent
         taken = survive(
             self._parents, *self._rows.for_kernels()[:3], fitness, answer, *population.for_kernels()[:3], worst,
             self._settings.unique, self._seen, self._rooms[0], self._origin, self._order,
@@ -475,11 +478,11 @@ class Evolution:
         return self._rows.take(self._parents.rows)
 
     def state(self) -> State:
-        """The parents, in their order; in which rows they are makes no difference."""
+        """Return the parents, in their order; their rows make no difference."""
         rows, fitness, answer = self._parents
         return {"fitness": fitness.copy(), "answer": answer.copy()} | together(parents=flat(self._rows.take(rows)))
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         parents = given.rows("parents")
         number = len(parents.lengths)
         if number > len(self._rows.lengths):

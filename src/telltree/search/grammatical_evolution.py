@@ -23,11 +23,13 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import deepest, holes_room, read_genome
 from telltree.grammar.random_streams import FREE, after, below_of, first_state, mix, place_of, unit_of
 from telltree.search.search import Breeder, Memory, Search, Task
-from telltree.search.state import Given, State
+from telltree.search.state import SavedState, State
 
 _CODON = np.uint64(2**31 - 1)
 _ATTEMPTS = 6
-"""How often a child may be bred again because it was tried before. Off if parents may be copied: no copy is new."""
+"""The number of times a child may be bred again because it was tried before. Off if parents may be copied: no copy is
+new.
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +52,7 @@ class GrammaticalEvolution(Search):
 
     @classmethod
     def paper(cls, experiment: PaperExperiment = "auslan") -> "GrammaticalEvolution":
-        """The settings of the paper's authors, from where `GeneticProgramming.paper` has its own.
+        """The settings of the paper's authors, from the sources that `GeneticProgramming.paper` names.
 
         20 generations of 1,000 and genomes of 10 for the signs, 100 of 5,000 and genomes of 20 for the encounters; the
         best 30 % breed.
@@ -63,7 +65,7 @@ class GrammaticalEvolution(Search):
 
     @property
     def least_new(self) -> float:
-        return 0.0  # children may be copies of their parents, and still lead to more
+        return 0.0  # children may equal their parents, and still lead to more
 
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)
@@ -83,7 +85,7 @@ class GrammaticalEvolution(Search):
 
     @property
     def parents(self) -> int:
-        """How many genomes have children."""
+        """The number of genomes that have children."""
         return min(max(2, round(self.elite * self.population)), self.population)
 
     def breeder(self, task: Task) -> Breeder:
@@ -102,7 +104,7 @@ class _Generation(NamedTuple):
     """Genomes, and the derivation read from each."""
 
     genomes: NDArray[np.int32]
-    used: NDArray[np.int64]  # how many different codons were read
+    used: NDArray[np.int64]  # the number of different codons that were read
     lengths: NDArray[np.int64]
     names: NDArray[np.uint64]
 
@@ -150,7 +152,9 @@ def _mutate(child, redraw, state, differs):
 
 @inline
 def _choose_mothers(chances, attempt, ranked, parents, children, scratch, number):
-    """Copy a mother for each child to be bred, and list those to cross and to mutate; returns how many of each."""
+    """Copy a mother for each child to be bred, and list those to cross and to mutate; returns the lengths of both
+    lists.
+    """
     crossed, mutated = 0, 0
     for j in range(number):
         i = scratch[_TODO, at(j)]
@@ -173,10 +177,10 @@ def _choose_mothers(chances, attempt, ranked, parents, children, scratch, number
 def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, children, rules, keys, holes, scratch):
     """One-point crossover at the same place in both parents, or uniform mutation of one, or a copy.
 
-    A child that says nothing, or what was said before, is bred again, with more mutation each time. A child that reads
-    the same codons as its mother says the same, so it is not read again, and its row of rules is not written; in late
-    generations this is most children. Children are first listed by what happens to them, and each list is then done in
-    one go, to avoid branches that would be mispredicted.
+    A child that decodes to no formula, or to one tried before, is bred again, with more mutation each time. A child
+    that reads the same codons as its mother decodes to the same formula, so it is not read again, and its row of rules
+    is not written; in late generations this is most children. Children are first listed by operation, and each list is
+    then done in one go, to avoid branches that would be mispredicted.
     """
     tables, rules, keys, holes, scratch = (
         borrowed(tables),
@@ -255,10 +259,12 @@ class _Genomes:
         self._ranked = _best_first(fitness, self._settings.parents)
 
     def state(self) -> State:
-        """The genomes, what each was read as, and those that breed. All were tried, so nobody asks for their rules."""
+        """Return the genomes, the names of their formulas, and those that breed. All were tried, so nobody needs their
+        rules.
+        """
         return {name: array.copy() for name, array in self._parents._asdict().items()} | {"ranked": self._ranked}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         number, codons = self._parents.genomes.shape
         genomes = given.array("genomes", np.int32, number, codons)
         used, lengths = given.array("used", np.int64, number), given.array("lengths", np.int64, number)
@@ -273,7 +279,7 @@ class _Genomes:
 
 @kernel
 def _first_best(fitness, places):
-    """Find the indices of the smallest values, as many as there is room for; returns how many."""
+    """Find the indices of the smallest values, as many as there is room for; returns their number."""
     least, found = fitness.min(), 0
     for i in range(len(fitness)):
         if fitness[i] == least and found < len(places):
@@ -283,8 +289,8 @@ def _first_best(fitness, places):
 
 
 def _best_first(fitness: NDArray[np.float64], number: int) -> NDArray[np.int64]:
-    """The indices of the smallest values, smallest first, ties in order of index."""
+    """Return the indices of the smallest values, smallest first, ties in order of index."""
     places = np.empty(number, np.int64)
-    if _first_best(fitness, places) == number:  # common in late generations, when all say the same; faster than a sort
+    if _first_best(fitness, places) == number:  # common in late generations; faster than a sort
         return places
     return np.argsort(fitness, kind="stable")[:number]

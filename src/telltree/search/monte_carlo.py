@@ -11,7 +11,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import NO_ROW, Lanes, Simplest, deepest, draw
 from telltree.grammar.random_streams import FREE
 from telltree.search.search import Breeder, Search, Task
-from telltree.search.state import Given, State
+from telltree.search.state import SavedState, State
 
 _BATCH = 2_048
 """Formulas in a batch, which share a set of random streams: few enough to stay in the cache."""
@@ -27,7 +27,7 @@ class MonteCarlo(Search):
 
     @classmethod
     def paper(cls, experiment: PaperExperiment = "auslan") -> "MonteCarlo":
-        """The settings of the paper's authors, from where `GeneticProgramming.paper` has its own.
+        """The settings of the paper's authors, from the sources that `GeneticProgramming.paper` names.
 
         2,000 formulas of depth 5 for the signs, 500,000 for the encounters.
         """
@@ -49,8 +49,10 @@ class MonteCarlo(Search):
 
     @property
     def _batches(self) -> int:
-        """How many batches make a generation. For any number, the same formulas are tried in the same order, until the
-        budget is spent; only a search that no longer finds anything new gives up after more draws.
+        """The number of batches in a generation.
+
+        For any number, the same formulas are tried in the same order, until the budget is spent; only a search that no
+        longer finds anything new gives up after more draws.
         """
         if self.seconds is not None or self.generations is not None or self.evaluations is None:
             return 1
@@ -77,15 +79,15 @@ class _Drawing:
         return self._room
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        """Draws are independent; all there is to learn is when every simplest formula has been tried."""
+        """Note when every simplest formula has been tried; draws are independent otherwise."""
         if self._untried:
             new = answer != FREE
             second = self._tables.shoot["number"].take(population.rules[:, 1])
             self._untried -= int(np.count_nonzero(new & (second == 0)))
 
     def state(self) -> State:
-        """How many of the simplest formulas were not tried yet: streams depend on the generation alone."""
+        """Return the number of simplest formulas not tried yet; streams depend on the generation alone."""
         return {"untried": np.array(self._untried)}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self._untried = given.number("untried", np.int64)

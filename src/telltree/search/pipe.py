@@ -1,4 +1,4 @@
-"""PIPE, probabilistic incremental program evolution: learn, place by place, which rules good formulas have there."""
+"""PIPE, probabilistic incremental program evolution: learns, place by place, which rules good formulas have."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -16,14 +16,14 @@ from telltree.grammar.draw import deepest
 from telltree.grammar.prototype_tree import PrototypeTree
 from telltree.grammar.random_streams import after, first_state, mix, unit_of
 from telltree.search.search import Breeder, Elite, Search, Task
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, together
 
 _HALVINGS = 50
-"""How often to halve where the chances that are looked for may lie."""
+"""The number of halvings of the interval in which a wanted probability lies."""
 _LIKELY = 0.2
-"""A formula that is drawn so often becomes no likelier: it is known by then, and what is near it is not."""
+"""A formula that is drawn this often becomes no likelier: it is known by then, and its neighbours are not."""
 _LEAST = 1e-300
-"""Below this, a chance has no logarithm to speak of."""
+"""The least probability whose logarithm is meaningful."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,8 +52,10 @@ class Pipe(Search):
 
     @classmethod
     def paper(cls) -> "Pipe":
-        """As in the examples of the later code of the paper's authors, which do not use it in the paper itself: 20
-        generations of 1,000. Its c, the size of steps to the goal, is not needed, as the goal is found at once.
+        """The settings in the examples of the later code of the paper's authors, which the paper itself does not use:
+        20 generations of 1,000.
+
+        Its c, the size of steps to the goal, is not needed, as the goal is found at once.
         """
         return cls(evaluations=20_000, generations=20, population=1_000)
 
@@ -65,11 +67,11 @@ class Pipe(Search):
         require_positive("epsilon", self.epsilon)
 
     def breeder(self, task: Task) -> Breeder:
-        return _Prototyped(self, task.grammar, task.seed)
+        return _PipeBreeder(self, task.grammar, task.seed)
 
 
-class _Prototyped:
-    """Draws from a prototype tree, and changes it towards the best."""
+class _PipeBreeder:
+    """The breeder: draws from a prototype tree, and changes it towards the best."""
 
     def __init__(self, settings: Pipe, grammar: Grammar, seed: int) -> None:
         self._settings, self._seed, self._generation = settings, np.uint64(seed), 0
@@ -109,7 +111,7 @@ class _Prototyped:
         return float(epsilon / (epsilon + gap / spread)) if gap > 0 else 1.0
 
     def _towards(self, rules: NDArray[np.int32], rate: float) -> NDArray[np.int64]:
-        """Make a formula likelier; returns its places."""
+        """Make a formula likelier; return its places."""
         path, rules = self.tree.along(rules)
         chance = self.tree.likelihood(path, rules)
         self.tree.make_likely(path, rules, 1 - (1 - chance) * doubt_left(chance, rate))
@@ -124,10 +126,10 @@ class _Prototyped:
         self.tree.make_likely(path, rules, chance + settings.mutation_rate * (1 - chance))
 
     def state(self) -> State:
-        """The prototype tree, and the best so far."""
+        """Return the prototype tree, and the best so far."""
         return together(tree=self.tree.state(), best=self._best.state())
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         tree = given.part("tree")
         symbol, hole, above = (tree.array(name, np.int32, None) for name in ("symbol", "hole", "above"))
         try:
@@ -142,10 +144,10 @@ def _rules(population: Population, row: int) -> NDArray[np.int32]:
 
 
 def doubt_left(chance: NDArray[np.float64], rate: float) -> float:
-    """The share of the doubt in each of these chances that may stay, so that their product P becomes P + rate · (1 −
+    """Return the share of doubt that may remain in each probability, so that their product P becomes P + rate · (1 −
     P), up to one fifth.
 
-    Where they are many their product is next to nothing, so that only its logarithm is a number to work with.
+    The product of many is next to nothing, so only its logarithm can be computed with.
     """
     chance = np.maximum(chance, _LEAST)
     together = np.log(chance).sum()
@@ -165,7 +167,7 @@ def doubt_left(chance: NDArray[np.float64], rate: float) -> float:
 
 @kernel
 def _draw_lots(seed, generation, index, lots):
-    """Numbers between 0 and 1, from the stream that follows those of the population."""
+    """Fill `lots` with numbers between 0 and 1, from the stream that follows those of the population."""
     state = first_state(seed, generation, index)
     for k in range(len(lots)):
         state = after(state)

@@ -1,4 +1,4 @@
-"""The table of searches: the one list of ways to look."""
+"""The table of searches."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 
 class Registered(NamedTuple):
-    """A search, which is loaded when first used, so that naming all of them costs nothing."""
+    """A search that is loaded when first used, so that naming all of them costs nothing."""
 
     module: str
     name: str
-    """The name of its class, and its name in model files."""
+    """The name of its class, which is also its name in model files."""
     help: str
 
     def load(self) -> "type[Search]":
-        """Its class."""
+        """Return its class."""
         found: type[Search] = getattr(import_module(f"telltree.search.{self.module}"), self.name)
         return found
 
@@ -33,4 +33,4 @@ SEARCHES: Mapping[str, Registered] = {
     ),
     "exhaustive": Registered("exhaustive", "Exhaustive", "all formulas of up to two atoms, with a proof"),
 }
-"""By the names that they have on the command line."""
+"""The searches by their names on the command line."""

@@ -1,4 +1,4 @@
-"""One protocol for all searches: a grammar, an objective, a budget and a seed in; the best formulas out."""
+"""The protocol of all searches: a grammar, an objective, a budget and a seed in; the best formulas out."""
 
 import abc
 import time
@@ -15,15 +15,15 @@ from telltree.compiled import kernel
 from telltree.errors import CheckpointError, GrammarError, SettingsError, SpeechError
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivation import Population
-from telltree.grammar.draw import deepest, flat
-from telltree.grammar.grammar import parse_formula
+from telltree.grammar.draw import deepest
+from telltree.grammar.formulas import parse_formula
 from telltree.grammar.random_streams import FREE, name_rows, place_of
 from telltree.logic import Expression
 from telltree.search.archive import Archive, BySize, Candidate, Moment, OfSize, moments
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, flat, together
 from telltree.text import counted
 
-# ---- What a search has proved: which formulas it covers, none of which is fitter than the best it found.
+# ---- Proofs
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -58,7 +58,7 @@ class Proof:
 
     @property
     def complete(self) -> bool:
-        """Whether all is covered that was to be."""
+        """True if everything is covered that should be."""
         return self.atoms == self.wanted
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class Proof:
         return f"{self.told()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{beyond}"
 
     def told(self, atom: str = "atom") -> str:
-        """What is proved: `no formula of the grammar of up to two atoms is fitter than the best that was found`."""
+        """Return the claim: `no formula of the grammar of up to two atoms is fitter than the best that was found`."""
         bounds = [] if self.is_all else [in_words(self.atoms, atom)]
         if self.size is not None and not self.is_all:
             bounds.append(counted(self.size, "terminal"))
@@ -81,23 +81,23 @@ class Proof:
 
     @property
     def beyond(self) -> str:
-        """What was done about larger formulas; nothing is said if there are none of this depth."""
+        """A remark on larger formulas; empty if there are none of this depth."""
         if self.is_all:
             return ""
         return "larger ones were sampled" if self.sampled else "larger ones were not tried"
 
 
 def in_words(number: int, what: str = "atom") -> str:
-    """A number of atoms: `two atoms`."""
+    """Return a number of atoms as words: `two atoms`."""
     word = _WORDS[number] if number < len(_WORDS) else f"{number:,}"
     return f"{word} {what}" if number == 1 else f"{word} {what}s"
 
 
-# ---- Formulas that a user would have a search try first.
+# ---- Seeds: formulas of the user to try first
 
 
 def checked_seeds(seeds: Any) -> tuple[Any, ...]:
-    """The seeds as a tuple; SettingsError if they are no list of formulas."""
+    """Return the seeds as a tuple; SettingsError if they are not a list of formulas."""
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):
         raise SettingsError(
             f"seeds must be a list of formulas or sentences, got {seeds!r:.200}; write [{seeds!r:.200}]"
@@ -110,7 +110,7 @@ def checked_seeds(seeds: Any) -> tuple[Any, ...]:
 
 
 def derived(seeds: Iterable[Any], grammar: Grammar, max_depth: int) -> list[Derivation]:
-    """How the grammar says each seed; SettingsError if it cannot, within the depth."""
+    """Return a derivation of each seed; SettingsError if the grammar has none within the depth."""
     found: list[Derivation] = []
     for number, seed in enumerate(seeds):
         told = f"seeds[{number}], {str(seed)!r:.200}"
@@ -126,12 +126,10 @@ def derived(seeds: Iterable[Any], grammar: Grammar, max_depth: int) -> list[Deri
 
 
 def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expression:
-    """The formula that a text says, in the grammar language or in plain English."""
+    """Return the formula of a text in the grammar language or in plain English."""
     if isinstance(seed, Expression):
         return seed
-    from telltree.english.read_sentence import (
-        read,  # few searches have seeds, and fewer in English  # few searches have seeds, and fewer in English
-    )
+    from telltree.english.read_sentence import read  # few searches have seeds, and fewer in English
 
     try:
         return parse_formula(seed, grammar.schema, functions=grammar.functions)
@@ -143,7 +141,7 @@ def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expressi
         raise SettingsError(f"{told}: is no formula ({no_formula}), and no sentence ({error})") from None
 
 
-# ---- Every formula that a search has tried, once, with its score.
+# ---- The memory of a search: every formula tried, once, with its score
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -156,10 +154,10 @@ _MOST_AHEAD = 1 << 20
 
 @kernel
 def _recall(lengths, names, keys, kept, places, fresh):
-    """Find each individual in the hash table, or insert it. `places` gets its slot, `fresh` the new ones; returns their
-    number.
+    """Find each individual in the hash table, or insert it.
 
-    `kept` has the fitness of the formulas in the table, if that is kept; it is infinite until it is known.
+    `places` gets its slot, `fresh` the indices of new ones, whose number is returned. `kept` has the fitness of the
+    formulas in the table, if that is kept; it is infinite until it is known.
     """
     new = 0
     for i in range(len(lengths)):
@@ -208,7 +206,7 @@ class Memory:
         self._entries = 0
 
     def make_room(self, individuals: int) -> None:
-        """Make sure that this many more fit in."""
+        """Grow the table, if needed, to hold this many more formulas."""
         if self._entries + individuals <= 3 * len(self.keys) // 4:  # usually few of them are new
             return
         keys, fitness, answer = self.keys, self._fitness, self._answer
@@ -218,19 +216,19 @@ class Memory:
         self._clear(size)
         held = np.flatnonzero(keys)
         places, new = np.empty((2, len(held)), np.int64)
-        _recall(held + 1, keys[held], self.keys, self._fitness, places, new)  # any length but 0 will do
+        _recall(held + 1, keys[held], self.keys, self._fitness, places, new)  # any length but 0 is right
         if self._scores:
             self._fitness[places], self._answer[places] = fitness[held], answer[held]
         self._entries = len(held)
 
     def state(self) -> State:
-        """What was tried, and the scores if they are kept."""
+        """Return the formulas, and the scores if they are kept."""
         held = np.flatnonzero(self.keys)
         found = {"keys": self.keys[held]}
         return found | {"fitness": self._fitness[held], "answer": self._answer[held]} if self._scores else found
 
-    def resume(self, given: Given) -> None:
-        """Take what was tried before, in place of what is here."""
+    def resume(self, given: SavedState) -> None:
+        """Replace the contents by those of an earlier state."""
         keys = given.array("keys", np.uint64, None)
         self._clear(_FIRST_SIZE)
         self.make_room(len(keys))
@@ -244,7 +242,7 @@ class Memory:
         self._entries = len(keys)
 
     def recall(self, population: Population) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The slot of each individual, and which were never seen before, each formula once."""
+        """Return the slot of each individual, and the indices of those never seen before, each formula once."""
         self.make_room(len(population.lengths))
         places, fresh = np.empty(len(population.lengths), np.int64), np.empty(len(population.lengths), np.int64)
         new = _recall(population.lengths, population.names, self.keys, self._fitness, places, fresh)
@@ -258,10 +256,10 @@ class Memory:
         fitness: NDArray[np.float64],
         answer: NDArray[np.uint64],
     ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
-        """The scores of a whole population, given those of its new individuals. Where their fitness is not finite, it
-        becomes infinite, in place.
+        """Return the scores of a whole population, given those of its new individuals.
 
-        Formulas tried before have their former scores if these are kept, else infinite fitness.
+        Fitness of these that is not finite becomes infinite, in place. Formulas tried before have their former scores
+        if these are kept, else infinite fitness.
         """
         of_all, answers_of_all = np.empty(len(places)), np.empty(len(places), np.uint64)
         _note(places, fresh, fitness, answer, self._fitness, self._answer, of_all, answers_of_all)
@@ -269,21 +267,21 @@ class Memory:
 
 
 class NoMemory(Memory):
-    """For a search that never proposes a formula twice."""
+    """The memory of a search that never proposes a formula twice."""
 
     def __init__(self) -> None:
         super().__init__(False)
 
     def recall(self, population: Population) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """All formulas are new."""
+        """Return all formulas as new."""
         return np.zeros(len(population.lengths), np.int64), np.flatnonzero(population.lengths)
 
 
-# ---- The best formulas so far that answer differently, with all that is needed to breed from them.
+# ---- The best formulas so far, to breed from
 
 
 class Elite:
-    """Keeps the k fittest formulas with different answers, best first; among equals the first found."""
+    """The k fittest formulas with different answers, best first; among equals the first found."""
 
     def __init__(self, k: int, width: int, constants: bool = False) -> None:
         self._k = k
@@ -296,7 +294,7 @@ class Elite:
         return float(self.fitness[-1]) if len(self.fitness) == self._k else np.inf
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        """Take in the formulas of a population that are good enough."""
+        """Add the formulas of a population that are good enough."""
         better = np.flatnonzero(fitness < self.worst)
         if not len(better):
             return
@@ -307,11 +305,11 @@ class Elite:
         self.fitness, self.answer = fitness[first], answer[first]
 
     def state(self) -> State:
-        """What is kept."""
+        """Return the contents as arrays."""
         return {"fitness": self.fitness.copy(), "answer": self.answer.copy()} | together(rows=flat(self.rows))
 
-    def resume(self, given: Given) -> None:
-        """Take what was kept before."""
+    def resume(self, given: SavedState) -> None:
+        """Replace the contents by those of an earlier state."""
         rows = given.rows("rows")
         fitness = given.array("fitness", np.float64, len(rows.lengths))
         if len(fitness) > self._k or not np.isfinite(fitness).all() or (np.diff(fitness) < 0).any():
@@ -320,20 +318,21 @@ class Elite:
         self.answer = given.array("answer", np.uint64, len(fitness))
 
 
-# ---- One protocol for all searches: a grammar, an objective, a budget and a seed in; the best formulas out.
+# ---- The protocol of all searches
 
 PATIENCE = 200
-"""After this many proposals in a row with nothing new, or hardly anything, the search has said what it can say."""
+"""The number of proposals in a row with nothing new, or hardly anything, after which a search ends."""
 LEAST_NEW = 0.01
-"""The share of a proposal that must be new, else it has hardly anything: of a small grammar, the last formulas take
-longer than all others."""
+"""The share of a proposal that must be new, else it has hardly anything: in a small grammar, the last formulas take
+longer than all others.
+"""
 
 _FIRST_PART, _SHORT = 8, 0.25
-"""Formulas scored at a time, at first; the number doubles whenever a part took less than `_SHORT` seconds."""
+"""The number of formulas scored at a time, at first; it doubles whenever a part took less than `_SHORT` seconds."""
 
 
 class Scores(NamedTuple):
-    """What an objective returns for individuals: lower fitness is better; equal answers mean the same split."""
+    """The scores of individuals: lower fitness is better; equal answers mean the same split."""
 
     fitness: NDArray[np.float64]
     answer: NDArray[np.uint64]
@@ -360,7 +359,7 @@ class Objective(Protocol):
 
 
 class Progress(NamedTuple):
-    """What a search reports while it runs."""
+    """The progress of a search while it runs."""
 
     evaluations: int
     budget: int | None
@@ -373,7 +372,7 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search returns."""
+    """The result of a search."""
 
     best: Candidate | None
     """None if nothing was tried, or every formula had infinite fitness."""
@@ -388,11 +387,11 @@ class SearchResult:
     by_size: tuple[OfSize, ...] = ()
     """The best formulas of each size whose best is fitter than all smaller ones, the smallest first."""
     proof: Proof | None = None
-    """Which formulas are certain not to be fitter than the best, if the search proves that."""
+    """The formulas that are certainly not fitter than the best, if the search proves that."""
 
 
 class Breeder(Protocol):
-    """The part in which searches differ: what to try next, and what to learn from the result."""
+    """The part in which searches differ: it proposes formulas, and learns from their scores."""
 
     def propose(self, generation: int) -> Population: ...
 
@@ -400,76 +399,76 @@ class Breeder(Protocol):
 
 
 @runtime_checkable
-class Resumable(Protocol):
-    """A breeder that can give its state after a generation, and take it in another process to go on from there."""
+class ResumableBreeder(Protocol):
+    """A breeder that can return its state after a generation, and continue from it in another process."""
 
     def state(self) -> State: ...
 
-    def resume(self, given: Given) -> None: ...
+    def resume(self, given: SavedState) -> None: ...
 
 
 @runtime_checkable
-class Planted(Protocol):
+class SeededBreeder(Protocol):
     """A breeder that starts from formulas that were tried before it began."""
 
     def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None: ...
 
 
 class Judge(NamedTuple):
-    """What formulas are judged by, and which it has judged."""
+    """An objective, with the formulas that it has scored."""
 
     objective: Objective
     memory: Memory
 
 
 @runtime_checkable
-class Sparing(Protocol):
-    """A breeder that has proposals judged by a sample of the records, which takes less time where records are many."""
+class SamplingBreeder(Protocol):
+    """A breeder whose proposals are judged by a sample of the records, to save time where records are many."""
 
     @property
     def sample(self) -> Judge | None:
-        """By what the next proposal is to be judged, if not by all records."""
+        """The judge of the next proposal, if that is not all records."""
 
     @property
     def again(self) -> bool:
-        """Whether the next proposal was tried by other records before, and is not counted again."""
+        """True if the next proposal was tried by other records before, and is not counted again."""
 
     def finalists(self) -> Population:
-        """The best by the sample, best first, which are judged by all records at the end."""
+        """Return the best by the sample, best first, to be judged by all records at the end."""
 
 
 @runtime_checkable
-class Sampling(Protocol):
+class SampledObjective(Protocol):
     """An objective that can judge by a sample of its records."""
 
     def sample(self, seed: int) -> Objective | None:
-        """The same by a sample; None if the records are so few that it would not spare time."""
+        """Return the same objective for a sample; None if the records are so few that it would not save time."""
 
 
 @runtime_checkable
-class Proving(Protocol):
-    """A breeder that comes to an end, and knows what is proved by then."""
+class ProvingBreeder(Protocol):
+    """A breeder that comes to an end, and then has a proof."""
 
     @property
     def finished(self) -> bool: ...
 
     @property
     def total(self) -> int | None:
-        """How many formulas it will propose at most, if that is known."""
+        """The largest number of formulas that it will propose, if known."""
 
     def cut_short(self) -> None:
-        """Be told, before it learns of a proposal, that there was no time or budget for all of it."""
+        """Note, before learning from a proposal, that there was no time or budget for all of it."""
 
     def proof(self, fitness: float) -> Proof:
-        """What is proved, if this is the fitness of the best."""
+        """Return the proof, given the fitness of the best."""
 
 
 Remember = Callable[[Callable[[], State]], None]
-"""Is called after a generation with what makes the state of the search, which takes a moment."""
+"""Called after a generation with a function that makes the state of the search, which takes a moment."""
 
 
 class Task(NamedTuple):
-    """What a breeder is made for."""
+    """The inputs of a breeder."""
 
     grammar: Grammar
     seed: int
@@ -477,7 +476,7 @@ class Task(NamedTuple):
     objective: Objective
     tolerance: float
     budget_weight: float = 1.0
-    """The share of the node in what a whole tree has to tell."""
+    """The node's share of the impurity of the whole tree."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -509,12 +508,12 @@ class Search(abc.ABC):
 
     @property
     def revisits(self) -> bool:
-        """Whether a formula that was tried before can be useful again, so that its score must be kept."""
+        """True if a formula that was tried before can be useful again, so that its score must be kept."""
         return True
 
     @property
     def repeats(self) -> bool:
-        """Whether a formula may be proposed again, so that those tried must be kept in mind."""
+        """True if a formula may be proposed again, so that those tried must be remembered."""
         return True
 
     @property
@@ -524,12 +523,12 @@ class Search(abc.ABC):
 
     @property
     def needs_budget(self) -> bool:
-        """Whether it would go on without end."""
+        """True if the search would never end without a budget."""
         return True
 
     @abc.abstractmethod
     def breeder(self, task: Task) -> Breeder:
-        """What proposes formulas and learns from their scores."""
+        """Return the breeder for a task."""
 
     def run(
         self,
@@ -544,14 +543,13 @@ class Search(abc.ABC):
         state: State | None = None,
         remember: Remember | None = None,
     ) -> SearchResult:
-        """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out.
+        """Search for the formula of least fitness. The seed alone decides the result, unless time runs out.
 
-        Formulas whose fitness is above the best by no more than `tolerance` are returned as ties. When `stop` says so,
-        or on Ctrl-C, the search ends early with the best so far. `budget_weight` is the node's share of the impurity of
-        the whole tree: where little is at stake, a search may spend less.
-
-        After each generation `remember` is offered the state of the search. With such a `state`, a search of the same
-        settings, grammar, objective and seed goes on from there, and finds what it would have found undisturbed.
+        Formulas whose fitness is above the best by no more than `tolerance` are returned as ties. When `stop` returns
+        True, or on Ctrl-C, the search ends early with the best so far. `budget_weight` is the node's share of the
+        impurity of the whole tree: if it is small, a search may spend less. After each generation `remember` is offered
+        the state of the search. With such a `state`, a search of the same settings, grammar, objective and seed goes on
+        from there, and finds what it would have found undisturbed.
         """
         self.check(grammar)
         require_whole("seed", seed, 0)
@@ -562,11 +560,11 @@ class Search(abc.ABC):
             budget_weight=budget_weight, stop=stop, remember=remember,
         )  # fmt: skip
         if state is not None:
-            run.resume(Given(state, grammar, self.max_depth))
+            run.resume(SavedState(state, grammar, self.max_depth))
         return run.result()
 
     def check(self, grammar: Grammar) -> None:
-        """Refuse settings that are invalid, for any grammar or for this one."""
+        """Raise SettingsError if settings are invalid, for any grammar or for this one."""
         if self.needs_budget and self.evaluations is self.seconds is self.generations is None:
             raise SettingsError("a search needs a budget: give it evaluations, seconds or generations")
         if self.evaluations is not None:
@@ -600,8 +598,8 @@ class _Run:
         self._memory = Memory(search.revisits, search.evaluations) if search.repeats else NoMemory()
         self._all = self._judged_by = Judge(objective, self._memory)
         self._breeder = search.breeder(Task(grammar, seed, self._memory, objective, tolerance, budget_weight))
-        self._proving = self._breeder if isinstance(self._breeder, Proving) else None
-        self._sparing = self._breeder if isinstance(self._breeder, Sparing) else None
+        self._proving = self._breeder if isinstance(self._breeder, ProvingBreeder) else None
+        self._sparing = self._breeder if isinstance(self._breeder, SamplingBreeder) else None
         self._archive = Archive(grammar, search.keep, tolerance)
         self._by_size = BySize(grammar, tolerance)
         self._history: list[Moment] = []
@@ -609,8 +607,8 @@ class _Run:
         self._start = time.monotonic()
         self._evaluations, self._at_a_time = 0, _FIRST_PART
         self._generation, self._idle, self._resumed = 0, 0, False
-        self._whole = self._all_judged = True  # what there was budget for of a proposal; and all that was new in it
-        self._remember = remember if isinstance(self._breeder, Resumable) else None
+        self._whole = self._all_judged = True  # the part of a proposal within the budget, and everything new in it
+        self._remember = remember if isinstance(self._breeder, ResumableBreeder) else None
 
     def result(self) -> SearchResult:
         try:
@@ -638,8 +636,8 @@ class _Run:
         )
 
     def state(self) -> State:
-        """All that decides how the search goes on, after a generation."""
-        assert isinstance(self._breeder, Resumable)
+        """Return everything on which the rest of the search depends, after a generation."""
+        assert isinstance(self._breeder, ResumableBreeder)
         own = {
             "evaluations": np.array(self._evaluations),
             "generation": np.array(self._generation),
@@ -651,9 +649,9 @@ class _Run:
         kept = together(memory=memory, breeder=breeder, archive=self._archive.state(), by_size=self._by_size.state())
         return own | kept
 
-    def resume(self, given: Given) -> None:
-        """Take the state of another run of this search, to go on where it was."""
-        if not isinstance(self._breeder, Resumable):
+    def resume(self, given: SavedState) -> None:
+        """Continue from the state of another run of this search."""
+        if not isinstance(self._breeder, ResumableBreeder):
             raise CheckpointError(f"{type(self._search).__name__} cannot go on from where it was")
         self._evaluations, self._generation, self._idle = (
             given.number(name, np.int64) for name in ("evaluations", "generation", "idle")
@@ -661,7 +659,7 @@ class _Run:
         self._start -= given.number("seconds", np.float64)
         self._resumed = True
         self._history = moments(given)
-        self._memory.resume(given.part("memory"))  # before the breeder, who may look at it
+        self._memory.resume(given.part("memory"))  # before the breeder, which may read it
         self._breeder.resume(given.part("breeder"))
         self._archive.resume(given.part("archive"))
         self._by_size.resume(given.part("by_size"))
@@ -685,7 +683,7 @@ class _Run:
                 self._report()
 
     def _judge_finalists(self) -> None:
-        """Judge by all records what did best by a sample of them; it was counted when it was tried."""
+        """Score the best by a sample by all records; they were counted when they were first tried."""
         if self._sparing is not None:
             self._judge(self._sparing.finalists(), self._all, counted=False)
 
@@ -700,11 +698,11 @@ class _Run:
                 population.put(row, seed)
             name_rows(*population.for_kernels())
             scores = self._judge(population, self._all)[1]
-            if isinstance(self._breeder, Planted):
+            if isinstance(self._breeder, SeededBreeder):
                 self._breeder.plant(population, *scores)
 
     def _exhausted(self) -> bool:
-        """Whether there is nothing left to try."""
+        """True if there is nothing left to try."""
         return self._idle >= PATIENCE if self._proving is None else self._proving.finished
 
     def _spent(self) -> bool:
@@ -716,7 +714,7 @@ class _Run:
         )
 
     def _try_next(self) -> tuple[int, int]:
-        """Have the next proposal judged, and the breeder learn from it; how many were new, and how many there were."""
+        """Score the next proposal and let the breeder learn; return the numbers of new formulas, and of all."""
         proposed, judge, again = self._breeder.propose(self._generation), self._all, False
         if self._sparing is not None:
             judge, again = self._sparing.sample or judge, self._sparing.again
@@ -729,7 +727,10 @@ class _Run:
     def _judge(
         self, population: Population, judge: Judge, *, counted: bool = True
     ) -> tuple[int, tuple[NDArray[np.float64], NDArray[np.uint64]]]:
-        """Score what is new to a judge; how much that was, and the scores of all. What all records say is kept."""
+        """Score the formulas that are new to a judge, and archive scores by all records.
+
+        Returns the number of new formulas, and the scores of all.
+        """
         if judge is not self._judged_by:  # which may take much more time, or less
             self._judged_by, self._at_a_time = judge, _FIRST_PART
         places, fresh = judge.memory.recall(population)
@@ -751,7 +752,7 @@ class _Run:
     def _scored(
         self, population: Population, fresh: NDArray[np.int64], objective: Objective
     ) -> tuple[NDArray[np.int64], Scores]:
-        """The scores of what is new, computed part by part, and how many there was time for.
+        """Score new formulas part by part; return those for which there was time, and their scores.
 
         With many records, scoring one generation takes longer than anyone who sets `seconds`, or presses Ctrl-C, will
         wait.
@@ -761,7 +762,7 @@ class _Run:
             part, began = fresh[done : done + self._at_a_time], time.monotonic()
             try:
                 parts.append(objective(population, part))
-            except KeyboardInterrupt:  # keep what was scored before
+            except KeyboardInterrupt:  # keep the scores so far
                 self._interrupted = True
                 break
             done += len(part)

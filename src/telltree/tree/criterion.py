@@ -26,22 +26,19 @@ class Criterion(Protocol):
 
     For classes, counts are the weights of each class. It gets one row per formula for the true side, one row in all for
     the totals, and one size per formula, and returns one number per formula. Weights are numbers of records where none
-    are
-    given, else whole numbers in proportion to them. Splits with an empty side are never taken. It may also have:
+    are given, else whole numbers in proportion to them. Splits with an empty side are never taken. It may also have:
 
     - `prepared(grammar, labels)`, which returns the criterion for a grammar and all records of a tree;
     - `at_node(records)`, which returns the criterion at a node of that many records;
     - `unsplit(total)`, the value of a node that stays a leaf. Without it, a split is compared with a formula of the
-    same
-      size that is true of all records;
+      same size that is true of all records;
     - `least_gain`, the least decrease for which a node is split, unless the user sets it;
     - `shorter_is_fitter = True`, if the longer of two formulas that split alike is never the fitter one. A search that
       tries all formulas then leaves the longer ones out;
     - `ties = "first"`, to take the first of equally fit formulas;
     - `size = "nodes"`, to get the nodes of the derivation tree as sizes, not terminals; see `GiniSize`;
     - `least(most, total, size)`, for each row of `most` a lower bound for formulas of this size whose true side has at
-    most
-      so much of each class, or None. Such a search then leaves out what cannot be good enough.
+      most so much of each class, or None. Such a search then leaves out what cannot be good enough.
     """
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats: ...
@@ -242,10 +239,10 @@ class MDL:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def price_for(self, records: int) -> float:
-        """Return the price in a tree of this many records: full from 400 on, below that in proportion to the square
-        root.
+        """Return the price in a tree of this many records.
 
-        With few records, missing a branch costs more than following chance once.
+        It is full from 400 records on, and below that in proportion to the square root. With few records, missing a
+        branch costs more than following chance once.
         """
         return self.price * min(1.0, max(_LEAST, math.sqrt(records / _MANY)))
 

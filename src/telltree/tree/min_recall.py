@@ -61,8 +61,7 @@ class _Leaves:
         return ClassRecall(float(hits / self.counts[:, k].sum()), float(hits / taken) if taken else None)
 
     def least(self, factors: NDArray[np.float64], k: int, floor: float) -> float:
-        """Return the least factor of a class that reaches its minimum, in the middle between the leaves it sets
-        apart."""
+        """Return the least factor with which a class reaches its minimum, half-way between the leaves it separates."""
         own, others = self.weights[:, k], np.delete(self.weights * factors, k, axis=1).max(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             ties = np.where(own > 0, others / own, np.inf)  # the factor at which a leaf is about to predict the class

@@ -23,9 +23,7 @@ _EACH = 1_200
 
 
 class Sample(NamedTuple):
-    """Some records, by their positions in ascending order, and for each class the number of records that one stands
-    for.
-    """
+    """Records by their positions in ascending order, and for each class the number of records that one stands for."""
 
     records: NDArray[np.int64]
     stands: NDArray[np.int64]
@@ -98,8 +96,7 @@ class SplitObjective:
             self._worth = np.diag(stands) if self._worth is None else self._worth * stands
 
     def sample(self, seed: int) -> "SplitObjective | None":
-        """Return the objective on a sample of the records; None if they are few, or no evaluator of some of them
-        exists.
+        """Return the objective on a sample of the records; None if they are few, or cannot be evaluated.
 
         The fewest records on a side are lowered by two standard errors: all records will tell if they are enough.
         """

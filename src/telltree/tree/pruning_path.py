@@ -123,8 +123,7 @@ class PruningPath(tuple[Pruning, ...]):
         return max(place for place, step in enumerate(self) if step.leaves <= leaves)
 
     def beside(self, tree: Tree) -> tuple["PruningPath", Pruning | None]:
-        """Return the path with the model's own tree in its place by size, and that step; None if it is not of this
-        path.
+        """Return the path with the model's own tree in its place, and that step; None if it is not of this path.
 
         A model may have cut questions whose sides predict the same. Such a tree replaces the smallest tree of the path
         that predicts the same for all records.
@@ -137,10 +136,10 @@ class PruningPath(tuple[Pruning, ...]):
         return PruningPath(sorted([*others, own], key=lambda step: step.leaves)), own
 
     def place_of(self, tree: Tree) -> int | None:
-        """Return the place of the tree that a model's own was made of: the smallest that contains it, and predicts
-        alike.
+        """Return the place of the tree that a model's own was made of.
 
-        Minimum recalls may make a model's leaves predict other classes; then only questions count.
+        That is the smallest that contains it, and predicts alike. Minimum recalls may make a model's leaves predict
+        other classes; then only questions count.
         """
         alike = (place for place, step in enumerate(self) if _answers_alike(tree.root, step.tree.root))
         containing = (place for place, step in enumerate(self) if _asks_all_of(step.tree.root, tree.root))

@@ -40,8 +40,7 @@ class RoutedTruth(NamedTuple):
 
 
 class RoutedFormulas:
-    """An evaluator of formulas whose unknown answers are resolved for the records of a node, which have these
-    labels."""
+    """An evaluator that resolves unknown answers of formulas for the records of a node, given their labels."""
 
     def __init__(self, formulas: OfFormulas, labels: Labels) -> None:
         self._formulas, self._records = formulas, len(labels)
@@ -58,7 +57,7 @@ class RoutedFormulas:
         found = zip(pairs, goes.tolist(), answers, unknown.tolist(), strict=True)
         return [RoutedTruth(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
 
-    def _asked(self, formulas: Sequence[Expression]) -> list[Expression]:
+    def _resolved(self, formulas: Sequence[Expression]) -> list[Expression]:
         return [one.resolved for one in self.routed(formulas)]
 
     @property
@@ -75,11 +74,11 @@ class RoutedFormulas:
     def evaluate(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Tally:
         """Count the records of each mask on the true side; sizes are those of the given formulas."""
         some = [formulas[k] for k in wanted]
-        tally = self._formulas.evaluate(self._asked(some), np.arange(len(some)), masks)
+        tally = self._formulas.evaluate(self._resolved(some), np.arange(len(some)), masks)
         return tally._replace(size=np.array([e.terminals for e in some], np.int64))
 
     def findings(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        return self._formulas.findings(self._asked(formulas), wanted, masks)
+        return self._formulas.findings(self._resolved(formulas), wanted, masks)
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         return np.array([one.truth for one in self.routed(formulas)])
@@ -87,13 +86,13 @@ class RoutedFormulas:
     def robustness(
         self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False
     ) -> NDArray[np.float64]:
-        return self._formulas.robustness(self._asked(formulas), cutoff, of_a_shard)
+        return self._formulas.robustness(self._resolved(formulas), cutoff, of_a_shard)
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
         return self._formulas.distinct(signal)
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
-        return self._formulas.turning_points(self._asked(formulas), atom)
+        return self._formulas.turning_points(self._resolved(formulas), atom)
 
 
 class _Groups(NamedTuple):
@@ -126,7 +125,7 @@ class RoutedPopulations:
         may_be_missing = (self._may_be_missing[formulas.rules[wanted]] & used).any(axis=1)
         tally = self._engine.evaluate(formulas, wanted, masks.masks)  # replaced below where answers may be unknown
         for rows in self._parts(np.flatnonzero(may_be_missing)):
-            derivations = [formulas.derivation(int(i), self._grammar) for i in wanted[rows]]
+            derivations = [self._grammar.derivation(formulas, int(i)) for i in wanted[rows]]
             truth = self._formulas.truth([derivation.expression for derivation in derivations])
             true = np.count_nonzero(truth, axis=1)
             tally.counts[rows] = truth @ masks.rows.T
@@ -151,14 +150,13 @@ class RoutedPopulations:
         return self._formulas.robustness(self._expressions(formulas), cutoff, of_a_shard)
 
     def _expressions(self, population: Population) -> list[Expression]:
-        return [population.derivation(i, self._grammar).expression for i in range(len(population.lengths))]
+        return [self._grammar.derivation(population, i).expression for i in range(len(population.lengths))]
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
         return self._engine.distinct(signal)
 
     def marks(self, conditions: Population) -> None:
-        """Return None: conditions that hold at the same steps are not exchangeable if one of them is unknown at
-        some."""
+        """Return None: where conditions may be unknown, those that hold at the same steps are not exchangeable."""
 
     def reach(self, conditions: Population, masks: _Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return self._engine.reach(conditions, masks.masks)
@@ -180,8 +178,7 @@ class RoutedObjective:
 
 
 def _may_be_unknown(template: Expression, may_be_missing: Collection[str]) -> bool:
-    """Return True if a formula with this part may be unknown: a user's function may return missing values of its
-    own."""
+    """Return True if a formula with this part may be unknown; functions may return missing values of their own."""
     functions = any(isinstance(e.head, UserFunction) for e in template.walk())
     return functions or any(name in may_be_missing for name in template.attributes())
 

@@ -319,9 +319,8 @@ class SplitSearch:
     def _with_best_thresholds(
         self, split: Split, formula: Expression, task: NodeTask, formulas: OfFormulas, here: _NodeContext
     ) -> tuple[Split, Expression]:
-        """Return the split and its formula with the fittest constants; unchanged if that would not be worth its
-        formula.
-        """
+        """Return the split with its fittest constants, and the formula; unchanged if it would not be worth its
+        formula."""
         labels = self.labels[task.members]
         splits = Splits(labels, here.criterion, len(split.derivation), self.settings.min_samples_leaf)
         moved = best_thresholds(formula, formulas, self.settings.movable, splits, here.is_late)
@@ -401,7 +400,7 @@ class TieBreaker(NamedTuple):
             ties, _ = self._rivals(shorter, evaluator, labels)
         robustness = self._robustness(evaluator, ties)
         most_robust = np.flatnonzero(robustness == robustness.max())
-        derivations = [ties.derivation(int(i), grammar) for i in most_robust]
+        derivations = [grammar.derivation(ties, int(i)) for i in most_robust]
         return min(derivations, key=lambda d: (len(d), str(d))), float(robustness.max())
 
     def _rivals(self, tied: Population, evaluator: OfPopulations, labels: Labels) -> tuple[Population, int]:
@@ -415,8 +414,7 @@ class TieBreaker(NamedTuple):
         return tied.take(rivals), least
 
     def _shorter(self, found: SearchResult, labels: Labels, size: int) -> Population | None:
-        """Return the formulas of the smallest size that are nearly as good as the best, if the criterion has a
-        leniency.
+        """Return the formulas of the smallest size that are nearly as good as the best, given a leniency.
 
         None if they are not smaller than `size`. Formulas below the criterion's `brief` size are not considered.
         """

@@ -128,8 +128,7 @@ class TargetScores(Protocol):
 
 
 class Certainty(Protocol):
-    """The certainty of a leaf's prediction, by some records of the leaf beside all records: of training, or new
-    ones."""
+    """The certainty of a leaf's prediction, for some records of the leaf, beside all records."""
 
     @property
     def text(self) -> str:
@@ -216,8 +215,7 @@ class Summary(Protocol):
         """Return the columns of a table of predictions for each record here; all of them with `every`."""
 
     def certainty(self, here: Any, whole: Any, *, weighted: bool) -> Certainty:
-        """Return the certainty of the prediction for records with the summary `here` (None: not known) among the
-        `whole`.
+        """Return the certainty of the prediction for the records `here` (None: not known) among the `whole`.
 
         `weighted`: True if training records had weights.
         """
@@ -240,8 +238,7 @@ class Labels(Protocol):
         """Return the labels of some records."""
 
     def groups(self) -> tuple[list[Bools], Ints | None]:
-        """Return groups of records to count, and the matrix that turns counts into what a criterion gets: groups ×
-        columns.
+        """Return groups of records to count, and the matrix from counts to a criterion's columns: groups × columns.
 
         None if each group is a column.
         """
@@ -258,8 +255,7 @@ class Labels(Protocol):
         """True if there is nothing to tell apart."""
 
     def kinds(self) -> list[Bools]:
-        """Return groups of records that the levels of a tree should have room to set apart; none if there are no
-        such."""
+        """Return groups of records that the levels of a tree should have room to set apart; may be none."""
 
     def depth(self) -> int:
         """Return a suitable depth for a tree of these records."""
@@ -284,8 +280,7 @@ class Labels(Protocol):
         """Return the part of each of those labels; None if the labels are the parts."""
 
     def exceptions(self, leaves: Sequence[Any], places: Ints) -> Bools:
-        """Return True for records whose label is not named by the title of their category: the summary at their
-        place."""
+        """Return True for records whose label is not in the title of their category: the summary at their place."""
 
     def check_known(self, target: Any) -> None:
         """Raise DataError if a tree with this target could not be right about any of these records."""

@@ -277,8 +277,7 @@ def best_thresholds(
 
 
 def _moved(place: ConstantPlace, splits: Splits, least: float) -> tuple[Expression, float]:
-    """Return the formula with its constant in the best gap, and the least fitness so far, by which gaps are
-    measured."""
+    """Return the formula with its constant in the best gap, and the least fitness so far, which gaps must reach."""
     points = place.turning_points()
     order = np.argsort(points, kind="stable")
     values = points[order]

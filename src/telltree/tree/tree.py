@@ -13,7 +13,7 @@ from telltree.engine.three_valued import asked_missing, bounds
 from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import unchanging
-from telltree.panel.input_options import AS_USUAL, ReadArguments
+from telltree.panel.input_options import DEFAULT_ARGUMENTS, ReadArguments
 from telltree.search.search import Proof
 from telltree.text import counted, escaped, percent, visible
 from telltree.tree.target import Summary, Target
@@ -69,8 +69,7 @@ class Optimum:
     leaves: the number of leaves of the proved tree; a pruned one has fewer.
     compared: the number of splits of a node that were compared to cover all trees.
     left_out: the number of questions of a node that were left out with all trees below them, because they would cost
-    more
-        even if every leaf had one class.
+        more even if every leaf had one class.
     cost: the cost of the tree, leaves and questions together.
     greedy: the cost of the tree that was grown one question at a time.
     told_in: the unit of costs, in words.
@@ -258,7 +257,7 @@ class Tree:
 
     Steps are worded as durations by it, and `elapsed()` means times in this unit, or else steps.
     """
-    how_read: ReadArguments = AS_USUAL
+    how_read: ReadArguments = DEFAULT_ARGUMENTS
     """The way in which the training records were read."""
     optimum: Optimum | None = None
     """The proof for the whole tree, if it was grown so that there is one."""
@@ -367,8 +366,7 @@ class Tree:
         return np.array(found).T
 
     def unknown(self, panel: Panel) -> NDArray[np.bool_]:
-        """Return True where a record passes a node and its answer there is unknown: records × nodes, as `passes` has
-        them.
+        """Return True where a record passes a node at which its answer is unknown: records × nodes, as in `passes`.
 
         Nothing is unknown where an atom on a missing value is false.
         """
@@ -455,13 +453,13 @@ class Tree:
             return "every record"
         from telltree.english.styles import all_of, english  # prediction needs no English
 
-        return english(all_of(claims), self.schema, self.missing, step=self.step)
+        return english(all_of(claims), self.schema, self.missing, style="plain", step=self.step)
 
     def question(self, node: Node) -> str:
         """Return the question of a node, in plain English without a question mark."""
         from telltree.english.styles import english  # prediction needs no English
 
-        return english(node.shown, self.schema, self.missed_by(node), step=self.step)
+        return english(node.shown, self.schema, self.missed_by(node), style="plain", step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
