@@ -187,7 +187,7 @@ def test_planes_that_do_not_fit_are_on_disk(tmp_path, no_overhead, monkeypatch):
     panel, y = telltree.read(source, **NAMES)
     _, whole = model_bytes(panel, y, tmp_path / "1.json")
     made, sparse = [], disk_arrays.sparse
-    monkeypatch.setattr("telltree.engine.aligned.sparse", lambda *size: made.append(size) or sparse(*size))
+    monkeypatch.setattr("telltree.engine.bitset_layout.sparse", lambda *size: made.append(size) or sparse(*size))
     assert model_bytes(panel, y, tmp_path / "2.json")[1] == whole
     assert not made
     monkeypatch.setattr(out_of_core, "usual_memory", lambda _: 10_000)

@@ -17,7 +17,7 @@ from tests.support.class_trees import class_leaf, class_tree
 from tests.support.random_trees import plain_value
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
-from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, use_evaluator, windows
+from telltree.engine import Formula, bitset_layout, bitsets, machine, robustness, trace, use_evaluator, windows
 from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.trace import Tracer, signals_of
@@ -66,8 +66,8 @@ def garbage_in_memory():
     with ExitStack() as patches:
         for owner, name in _MAKERS:
             patches.enter_context(patch.object(owner, name, filling(getattr(owner, name))))
-        memory = SimpleNamespace(empty=lambda *args: _fill(np.empty(*args)), uint64=np.uint64)
-        patches.enter_context(patch.object(aligned, "np", memory))
+        memory = SimpleNamespace(**(vars(np) | {"empty": lambda *args: _fill(np.empty(*args))}))
+        patches.enter_context(patch.object(bitset_layout, "np", memory))
         yield
 
 

@@ -1,16 +1,23 @@
-"""How records are arranged in bit planes: sorted by length, 64 to a block, one word for each step of a block."""
+"""The layout of records in bitsets, and memory for bitsets.
 
-from collections.abc import Sequence
+A bitset is the truth of a condition for all records and steps: one bit per record and step, 64 records a word. Records
+are sorted by length, 64 to a block, and a block has one word for each of its steps.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.aligned import VECTOR
-from telltree.engine.machine import LANES
 from telltree.panel import Panel
+from telltree.panel.disk_arrays import sparse
 
+LANES = 64
+"""Records per word."""
+VECTOR = 4
+"""Words per vector load. Rows whose length is a multiple of this start aligned."""
 TILE = 1024
 """The most words that an instruction processes at a time: three vectors of them fit into the L1 cache."""
 CACHE = 1 << 24
@@ -19,7 +26,7 @@ CACHE = 1 << 24
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of a panel's records in planes, or of some of them."""
+    """The places of a panel's records in bitsets, or of some of them."""
 
     order: NDArray[np.int64]  # record number at each place; place p is bit p % 64 of block p // 64
     starts: NDArray[np.int64]  # first row of the record at each place, in the panel's columns
@@ -127,6 +134,23 @@ class Layout:
             member[k, self.places] = group
         words = np.packbits(member, axis=1, bitorder="little").view(np.uint64).reshape(len(groups), blocks)
         return np.ascontiguousarray(words.T)
+
+
+_LINE = 8  # words in a cache line
+Allocator = Callable[[int, int], NDArray[np.uint64]]
+"""Allocates rows of words: so many rows, of so many words each."""
+
+
+def aligned_words(rows: int, words: int) -> NDArray[np.uint64]:
+    """Allocate uninitialised rows of words, aligned to a cache line: vectors that cross one take two loads."""
+    memory = np.empty(rows * words + _LINE, np.uint64)
+    skipped = -(memory.ctypes.data // memory.itemsize) % _LINE
+    return memory[skipped : skipped + rows * words].reshape(rows, words)
+
+
+def words_on_disk(rows: int, words: int) -> NDArray[np.uint64]:
+    """Allocate rows of words on disk; `telltree.panel.disk_arrays.reserve` those that are about to be written."""
+    return sparse(rows * words, np.uint64).reshape(rows, words)
 
 
 def _valid(lengths: NDArray[np.int64], blocks: NDArray[np.int64]) -> NDArray[np.uint64]:

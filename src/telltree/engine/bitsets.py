@@ -24,12 +24,10 @@ from telltree.compiled import (
     small,
     turn_eight,
 )
-from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom, AtomFamily
-from telltree.engine.bitset_layout import Layout
+from telltree.engine.bitset_layout import LANES, Allocator, Layout, aligned_words
 from telltree.engine.compile import UNKNOWN
 from telltree.engine.instructions import EQUAL, GREATER, LESS
-from telltree.engine.machine import LANES
 from telltree.engine.signals import Grid, Signals
 from telltree.engine.subset import Subset, pick
 from telltree.grammar.random_streams import place_of
@@ -227,7 +225,7 @@ class Bitsets:
         numbered: int,
         source: "tuple[Bitsets, Subset] | None",
         *,
-        room: Room = aligned_words,
+        room: Allocator = aligned_words,
     ) -> None:
         """`room`: makes room for planes, in memory or on disk; `memory` is the most that they take there."""
         self._layout = layout
@@ -487,7 +485,7 @@ class Bitsets:
         reserve(self.bits[self.used - new : self.used])
 
     def _rows_of_words(self, rows: int) -> NDArray[np.uint64]:
-        """Room for this many planes: what was lent, if it suffices."""
+        """Memory for this many planes: what was lent, if it suffices."""
         words = self._layout.words
         if self._memory is not None and rows * words <= len(self._memory):
             return self._memory[: rows * words].reshape(rows, words)

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import given
-from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom, AtomFamily
-from telltree.engine.bitset_layout import TILE, Layout
+from telltree.engine.bitset_layout import LANES, TILE, Allocator, Layout, aligned_words
 from telltree.engine.bitsets import Bitsets
 from telltree.engine.compile import RECORD, STEPS, UNKNOWN, CompilerMemory, Missing, compile_formulas
 from telltree.engine.instructions import READS_BITSETS, WORD_AND, Programs
-from telltree.engine.machine import LANES, Counting, Registers, Tally, evaluate
+from telltree.engine.machine import Counting, Registers, Tally, evaluate
 from telltree.engine.robustness import Gauges, RobustnessRegisters, narrowest
 from telltree.engine.signals import Signals
 from telltree.engine.subset import Subset
@@ -217,7 +216,7 @@ class Evaluator(abc.ABC, Generic[F]):
         threads: int = 1,
         part_of: "tuple[Evaluator[F], NDArray[np.int64]] | None" = None,
         before: int = 0,
-        room: Room = aligned_words,
+        room: Allocator = aligned_words,
     ) -> None:
         """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `looks`: whether they look at
         windows, back, or until something. `before`: how many blocks are in the shards before this one.

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom, AtomFamily
+from telltree.engine.bitset_layout import Allocator, aligned_words
 from telltree.engine.evaluator import LEAST_ROBUSTNESS, Evaluator, Source, ready_for
 from telltree.engine.robustness import Gauges
 from telltree.engine.signals import Signals
@@ -30,7 +30,7 @@ class FormulaEvaluator(Evaluator[Sequence[Expression]]):
         threads: int = 1,
         memory: int | None = None,
         before: int = 0,
-        room: Room = aligned_words,
+        room: Allocator = aligned_words,
         like: Evaluator[Any] | None = None,
     ) -> None:
         """`before`, `room`: see `Evaluator`. `like`: one that may count or look along time; if this one may as well,

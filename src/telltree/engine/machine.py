@@ -19,7 +19,7 @@ from telltree.compiled import (
     popcount,
     small,
 )
-from telltree.engine.aligned import VECTOR, aligned_words
+from telltree.engine.bitset_layout import LANES, VECTOR, aligned_words
 from telltree.engine.instructions import (
     ABS,
     BEGINS,
@@ -47,7 +47,6 @@ from telltree.grammar.random_streams import GOLDEN, mix
 
 
 Word = np.uint64  # the same step of 64 records
-LANES = 64
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, kernel
-from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom, AtomFamily
+from telltree.engine.bitset_layout import Allocator, aligned_words
 from telltree.engine.compile import STEPS
 from telltree.engine.evaluator import CountRequest, Evaluator, Source
 from telltree.engine.signals import Signals
@@ -74,7 +74,7 @@ class PopulationEvaluator(Evaluator[Population]):
         threads: int = 1,
         part_of: "tuple[PopulationEvaluator, NDArray[np.int64]] | None" = None,
         before: int = 0,
-        room: Room = aligned_words,
+        room: Allocator = aligned_words,
     ) -> None:
         """`part_of`, `before`, `room`: see `Evaluator`; what it is part of must have the same rules."""
         codes = set(tables.codes["code"].tolist())

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, greater, inline, kernel, lesser, pointer, small
 from telltree.engine.atoms import Atom
+from telltree.engine.bitset_layout import LANES
 from telltree.engine.instructions import (
     ABS,
     BACK,
@@ -37,7 +38,6 @@ from telltree.engine.instructions import (
     WINDOW_OR,
     WORD_AND,
 )
-from telltree.engine.machine import LANES
 from telltree.engine.signals import Signals
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, kernel, lesser, popcount
-from telltree.engine.bitset_layout import Layout
-from telltree.engine.machine import LANES
+from telltree.engine.bitset_layout import LANES, Layout
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 

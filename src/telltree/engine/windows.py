@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, small
-from telltree.engine.aligned import aligned_words
+from telltree.engine.bitset_layout import aligned_words
 from telltree.engine.instructions import BACK, BEGINS, FROM, ONLY_FIRST, REDUCE, REDUCE_AND, UNTIL, WEAK, WINDOW_OR
 
 # ---- What looks at windows of steps, back, or on until something happens: 64 records at a time, in a pass or a few.

@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from telltree.engine.aligned import VECTOR, words_on_disk
+from telltree.engine.bitset_layout import LANES, VECTOR, words_on_disk
 from telltree.engine.evaluator import usual_memory
-from telltree.engine.machine import LANES
 from telltree.engine.trace import SIGNALS, signals_of
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine.atoms import Atom
+from telltree.engine.bitset_layout import LANES
 from telltree.engine.evaluator import AnyEvaluator, Findings, Masks, OfFormulas, OfPopulations, joined
 from telltree.engine.formula_evaluator import graded_signals
-from telltree.engine.machine import LANES, Tally
+from telltree.engine.machine import Tally
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
 from telltree.logic import Expression

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.aligned import Room, aligned_words
+from telltree.engine.bitset_layout import Allocator, aligned_words
 from telltree.engine.evaluator import OfFormulas, OfPopulations
 from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.population_evaluator import PopulationEvaluator
@@ -56,7 +56,7 @@ class LocalBackend:
         *,
         memory: int | None = None,
         signals: int | None = None,
-        room: Room = aligned_words,
+        room: Allocator = aligned_words,
     ) -> None:
         """`memory` and `signals`: the most bytes for bitsets and for signals. `room` allocates bitsets."""
         self._panel, self._grammar, self._threads, self._part_of = panel, grammar, threads, part_of
