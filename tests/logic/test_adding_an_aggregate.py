@@ -119,7 +119,7 @@ def test_its_sentences_follow_from_its_noun(added, case):
     texts = ("F(lower[0, 4](speed) > 1)", "F(lower(speed) > 1)")
     said = [english(Formula.parse(text, schema).expression, schema) for text in texts]
     assert said == [
-        "at some point, the lower median of speed at that step and up to 4 steps earlier is above 1",
+        "at some point the lower median of speed at that step and up to 4 steps earlier is above 1",
         "the lower median of speed over the whole record is above 1",
     ]
     e = Formula.parse(texts[0], schema).expression
@@ -138,7 +138,9 @@ def test_languages_that_lack_it_refuse_it(added, case, target, why):
 def test_it_is_evaluated_out_of_core(added, tmp_path, monkeypatch):
     added()
     rng = np.random.default_rng(0)
-    speeds = [[None if v > 1.5 else round(v, 1) for v in rng.normal(size=n)] for n in rng.integers(1, 9, size=70)]
+    speeds = [
+        [None if v > 1.5 else round(v, 1) for v in rng.normal(size=n).tolist()] for n in rng.integers(1, 9, size=70)
+    ]
     rows = [(i, speed) for i, record in enumerate(speeds) for speed in record]
     pl.DataFrame(rows, schema=["id", "speed"], orient="row").write_parquet(tmp_path / "data.parquet", row_group_size=50)
     monkeypatch.setattr(panels, "PART", 60)
