@@ -61,7 +61,7 @@ def _table(codes):
 
 
 _IS_DUAL, _IS_BEHIND, _IS_WINDOW, _IS_AHEAD = map(_table, (DUAL, BEHIND, WINDOWED, AHEAD))
-_LOOKS, _IS_EDGE = _table(AHEAD | WINDOWED | EDGES), _table(EDGES)
+_IS_TEMPORAL, _IS_EDGE = _table(AHEAD | WINDOWED | EDGES), _table(EDGES)
 _TAKES_NUMBERS = _table(OF_NUMBERS - COUNTED)
 _FIRST_MODE, _SECOND_MODE = OPERAND_MODES[:, :, 0].astype(np.int64), OPERAND_MODES[:, :, 1].astype(np.int64)
 
@@ -234,7 +234,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
                 here, flip = _SECOND_MODE[at(code), at(now)], 0
                 break
             top -= 1
-            first, not_first, turned = frame[_REF], frame[_NEGATED], frame[_FLIP]
+            first, not_first, negated_node = frame[_REF], frame[_NEGATED], frame[_FLIP]
             value, is_number = np.nan, False
             name = mix(names[at(top)])
             if code == _ATOM or code == _NAME:
@@ -242,7 +242,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
                 ref, negated, is_number = 0, 0, code == _NAME
                 if code == _ATOM and not inside:
                     ref, negated = _atom(name, i, frame[_NODE], frame[_AT], now, keys, slots, missing)
-                negated ^= turned
+                negated ^= negated_node
                 continue
             if inside:
                 continue
@@ -250,18 +250,20 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
             if code == _AND or code == _OR or code == _IMPLIES:
                 step, register, first, flags, negated = _connect(code, now, first, not_first, ref, negated, fresh)
             elif code == _UNTIL or code == _UNLESS or code == _SINCE:
-                scan, step, register, flags, negated = _pair(code, now, not_first, negated, fresh)
+                scan, step, register, flags, negated = _binary_temporal(code, now, not_first, negated, fresh)
                 end = _write(steps, end, UNTIL, register, first, ref, scan)
                 first = ref = register
-            elif _LOOKS[at(code)]:
+            elif _IS_TEMPORAL[at(code)]:
                 near = memory.numbers[at(top), at(-1 - own.first)] if own.first < 0 else np.float64(own.first)
                 far = memory.numbers[at(top), at(-1 - own.last)] if own.last < 0 else np.float64(own.last)
-                seen = first
-                scan, step, register, first, flags, negated = _look(code, now, seen, not_first, near, fresh)
+                operand_ref = first
+                scan, step, register, first, flags, negated = _unary_temporal(
+                    code, now, operand_ref, not_first, near, fresh
+                )
                 if scan != NOTHING:
                     programs.values[at(end)] = _window_value(near, far)
                     opcode = SUFFIX_OR if _IS_AHEAD[at(code)] else BEGINS if _IS_EDGE[at(code)] else WINDOW_OR
-                    end = _write(steps, end, opcode, register, seen, 0, scan)
+                    end = _write(steps, end, opcode, register, operand_ref, 0, scan)
                 ref = 0
             else:
                 step, register = ON_NUMBERS[at(code)], -1 - fresh
@@ -273,7 +275,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
             if step != NOTHING:
                 end = _write(steps, end, step, register, first, ref, flags)
             fresh += register == -1 - fresh
-            ref, negated = register, negated ^ turned
+            ref, negated = register, negated ^ negated_node
         if not top:
             return end, ref, negated, fresh, size
 
@@ -343,7 +345,7 @@ def _connect(code, mode, first, not_first, second, not_second, fresh):
 
 
 @small
-def _look(code, mode, ref, negated, first, fresh):
+def _unary_temporal(code, mode, ref, negated, first, fresh):
     """One operand along time: the flags of the scan, or NOTHING; the instruction that follows it, or NOTHING;
     destination, operand and flags of that, and whether the result is negated.
 
@@ -367,7 +369,7 @@ def _look(code, mode, ref, negated, first, fresh):
 
 
 @small
-def _pair(code, mode, not_first, not_second, fresh):
+def _binary_temporal(code, mode, not_first, not_second, fresh):
     """Two operands along time: the flags of UNTIL; the instruction that follows it, or NOTHING; the destination of
     both, the flags of the second, and whether the result is negated."""
     flags, every = not_first | not_second << 1, 1 if mode == EVERY else 0

@@ -17,10 +17,10 @@ from telltree.engine.bitsets import Bitsets
 from telltree.engine.compile import RECORD, STEPS, UNKNOWN, CompilerMemory, Missing, compile_formulas
 from telltree.engine.instructions import READS_BITSETS, WORD_AND, Programs
 from telltree.engine.machine import Counting, Registers, Tally, evaluate
-from telltree.engine.robustness import Gauges, RobustnessRegisters, narrowest
+from telltree.engine.robustness import AtomDistances, RobustnessRegisters, smallest_robustness
 from telltree.engine.signals import Signals
 from telltree.engine.subset import Subset
-from telltree.engine.windows import Looking
+from telltree.engine.windows import WindowMemory
 from telltree.grammar.derivation import Population
 from telltree.grammar.tables import CodeTables
 from telltree.logic import Expression
@@ -36,7 +36,7 @@ class CountRequest(NamedTuple):
     """The truth for every record."""
     steps: bool = False
     """The truth at every step, and nothing else."""
-    of_a_shard: bool = False
+    is_shard: bool = False
     """Whether the findings will be joined with those of other shards."""
     mode: int = RECORD
     """How formulas are read."""
@@ -48,7 +48,7 @@ class CountRequest(NamedTuple):
         return Tally.empty(formulas, masks, blocks=len(layout.blocks) - 1 if self.truth else 0)
 
 
-class Findings(NamedTuple):
+class ShardTally(NamedTuple):
     """The tally of the records of one shard, or of several that were joined.
 
     Formulas that make the same split must get the same hash, whichever side they call true. It is the hash of the side
@@ -61,20 +61,20 @@ class Findings(NamedTuple):
     opposite: NDArray[np.uint64] | None
     records: int
 
-    def part(self, low: int, high: int) -> "Findings":
+    def part(self, low: int, high: int) -> "ShardTally":
         """The findings for some of the formulas."""
-        return Findings(
+        return ShardTally(
             self.tally.part(low, high), None if self.opposite is None else self.opposite[low:high], self.records
         )
 
-    def beside(self, other: "Findings") -> "Findings":
+    def concatenated(self, other: "ShardTally") -> "ShardTally":
         """The findings for these formulas, and then for others, of the same records."""
         tally = Tally._make(np.concatenate(pair) for pair in zip(self.tally, other.tally, strict=True))
         if self.opposite is None or other.opposite is None:
-            return Findings(tally, None, self.records)
-        return Findings(tally, np.concatenate((self.opposite, other.opposite)), self.records)
+            return ShardTally(tally, None, self.records)
+        return ShardTally(tally, np.concatenate((self.opposite, other.opposite)), self.records)
 
-    def of_all(self) -> Tally:
+    def final(self) -> Tally:
         """The tally, if there are no other shards."""
         if self.opposite is None:
             return self.tally
@@ -82,7 +82,7 @@ class Findings(NamedTuple):
         return self.tally._replace(members=np.column_stack([true, np.minimum(true, self.records - true)]))
 
 
-def joined(parts: Sequence[Findings]) -> Findings:
+def merge_shards(parts: Sequence[ShardTally]) -> ShardTally:
     """The findings of several shards, in the order of their blocks, as one."""
     tallies = [part.tally for part in parts]
     true_of_first = tallies[0].members[:, 1]
@@ -99,7 +99,7 @@ def joined(parts: Sequence[Findings]) -> Findings:
         answer=answers[0],
         truth=np.concatenate([tally.truth for tally in tallies], axis=1),
     )
-    return Findings(tally, answers[1], sum(part.records for part in parts))
+    return ShardTally(tally, answers[1], sum(part.records for part in parts))
 
 
 # ---- What can be asked about formulas and the records of a node, wherever the records are.
@@ -111,7 +111,7 @@ Masks = Any
 """Groups of records to count, in the form of the evaluator that they are handed back to."""
 
 
-class AnyEvaluator(Protocol[F_contra]):
+class EvaluatorProtocol(Protocol[F_contra]):
     """All that growing a tree needs to know. `Evaluator` answers for one shard, `tree.sharded` for several."""
 
     @property
@@ -121,43 +121,43 @@ class AnyEvaluator(Protocol[F_contra]):
 
     def evaluate(self, formulas: F_contra, wanted: NDArray[np.int64], masks: Masks) -> Tally: ...
 
-    def findings(self, formulas: F_contra, wanted: NDArray[np.int64], masks: Masks) -> Findings: ...
+    def shard_tally(self, formulas: F_contra, wanted: NDArray[np.int64], masks: Masks) -> ShardTally: ...
 
     def truth(self, formulas: F_contra) -> NDArray[np.bool_]: ...
 
     def robustness(
-        self, formulas: F_contra, cutoff: float | None = None, of_a_shard: bool = False
+        self, formulas: F_contra, cutoff: float | None = None, is_shard: bool = False
     ) -> NDArray[np.float64]: ...
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]: ...
 
 
-class OfFormulas(AnyEvaluator[Sequence[Expression]], Protocol):
+class FormulaEvaluatorProtocol(EvaluatorProtocol[Sequence[Expression]], Protocol):
     """Of formulas as they stand it can also be asked what turns them."""
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]: ...
 
 
-class OfPopulations(AnyEvaluator[Population], Protocol):
+class PopulationEvaluatorProtocol(EvaluatorProtocol[Population], Protocol):
     """Of populations it can also be asked which conditions hold at the same steps, and in how many records."""
 
-    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None: ...
+    def signatures(self, conditions: Population) -> list[tuple[bytes, bytes]] | None: ...
 
     def reach(self, conditions: Population, masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
 
 # ---- Evaluation: formulas of any form in, counts and answers out.
 #
-# An evaluator is a shard: it owns some blocks of records and their planes. `findings.joined` joins the findings of
-# several shards, so that records can be processed in parts if their planes do not fit into memory at once.
+# An evaluator is a shard: it owns some blocks of records and their planes. `merge_shards` adds up the
+# tallies of several, so that records can be processed in parts if their planes do not fit into memory at once.
 
 MEMORY = 1 << 29
 """The memory budget in bytes for the planes of one evaluator, or half the size of the panel's columns if that is more:
 planes that do not fit must be made again and again.
 """
-WORTH_THREADS = 1 << 18
+MIN_WORDS_FOR_THREADS = 1 << 18
 """Words of work below which starting threads takes longer than it saves."""
-LARGE = 0.6
+MASKED_SHARE = 0.6
 """The share of another evaluator's records from which on it takes less time to look at the others too than to pick
 the bits of these from its planes."""
 LEAST_ROBUSTNESS = 1e-300
@@ -165,27 +165,29 @@ LEAST_ROBUSTNESS = 1e-300
 
 _MISSING = 4_096
 """Atoms without bitsets that an attempt to compile notes."""
-_LOOKS = np.ones(1, np.bool_)
+_TEMPORAL = np.ones(1, np.bool_)
 """In place of None where programs look along time, so that the code for it is compiled."""
 _NOTHING, _NONE = np.empty(0, np.uint64), np.empty(0)
 """In place of None, for which all would be compiled once more."""
-Scratch: TypeAlias = tuple[Registers, Counting | None, Looking | None]
+Scratch: TypeAlias = tuple[Registers, Counting | None, WindowMemory | None]
 
 F = TypeVar("F")
 """The form in which formulas are given."""
 
 
-def usual_memory(panel: Panel) -> int:
+def default_memory(panel: Panel) -> int:
     """The memory budget for the planes of these records, if none is given."""
     return MEMORY if panel.on_disk else max(MEMORY, 4 * panel.steps * len(panel.schema))
 
 
-def ready_for(counts: bool, looks: bool) -> tuple[bool, bool]:
+def compiled_capabilities(counts: bool, temporal: bool) -> tuple[bool, bool]:
     """Whether an evaluator had better be able to count, and to look along time, if it must do so much: what was
     compiled before, by a fit in another process perhaps, need not be compiled again."""
-    able = (one for one in given(evaluate, "counting", "looking") if one[0] >= counts and one[1] >= looks)
-    can_count, can_look = min(able, default=(counts, looks))
-    return can_count, can_look
+    compiled_versions = (
+        one for one in given(evaluate, "counting", "temporal") if one[0] >= counts and one[1] >= temporal
+    )
+    can_count, can_temporal = min(compiled_versions, default=(counts, temporal))
+    return can_count, can_temporal
 
 
 class Source(NamedTuple):
@@ -211,28 +213,28 @@ class Evaluator(abc.ABC, Generic[F]):
         *,
         numbered: int = 0,
         counts: bool = False,
-        looks: bool = False,
+        temporal: bool = False,
         memory: int | None = None,
         threads: int = 1,
         part_of: "tuple[Evaluator[F], NDArray[np.int64]] | None" = None,
         before: int = 0,
-        room: Allocator = aligned_words,
+        allocate: Allocator = aligned_words,
     ) -> None:
-        """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `looks`: whether they look at
+        """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `temporal`: whether they look at
         windows, back, or until something. `before`: how many blocks are in the shards before this one.
 
         `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: its
-        planes are reused, as they stand if these are most of the records. `room`: makes room for planes, in memory or
+        planes are reused, as they stand if these are most of the records. `allocate`: makes room for planes, in memory or
         on disk.
         """
         self.panel, self.signals = panel, signals
-        self._room_for_bitsets = room
+        self._allocate = allocate
         self.layout: Layout
-        self._masked = part_of is not None and len(panel) >= LARGE * part_of[0].layout.records
+        self._masked = part_of is not None and len(panel) >= MASKED_SHARE * part_of[0].layout.records
         if part_of is None:
-            self._budget = usual_memory(panel) if memory is None else memory
+            self._budget = default_memory(panel) if memory is None else memory
             self.layout = Layout.of(panel)
-            self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, None, room=room)
+            self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, None, allocate=allocate)
         elif self._masked:
             whole, members = part_of
             self._budget, self.layout, self._bitsets = whole._budget, whole.layout.among(members), whole._bitsets
@@ -241,27 +243,27 @@ class Evaluator(abc.ABC, Generic[F]):
             self._budget, self.layout = whole._budget // 2, Layout.of(panel)
             whole._bitsets.share(self._budget)
             source = whole._bitsets, Subset.of(whole.layout, self.layout, members)
-            self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, source, room=room)
+            self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, source, allocate=allocate)
         self._programs, self._memory = Programs.empty(0, 0), CompilerMemory.empty(0)
         self._missing = Missing.empty(_MISSING)
-        self._threads, self.counts, self.looks = max(1, threads), counts, looks
+        self._threads, self.counts, self.temporal = max(1, threads), counts, temporal
         self.before = before
         self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
 
     @staticmethod
     @abc.abstractmethod
-    def _how_many(formulas: F) -> int: ...
+    def _number_of(formulas: F) -> int: ...
 
     @abc.abstractmethod
     def _source(self, formulas: F) -> Source:
         """Formulas in the form that the compiler reads."""
 
     @abc.abstractmethod
-    def _named_atoms(self, source: Source, which: list[int]) -> list[tuple[int, Atom]]:
+    def _named_atoms(self, source: Source, positions: list[int]) -> list[tuple[int, Atom]]:
         """The names and atoms that are noted as missing at these places."""
 
-    def _numbered_atoms(self, source: Source, which: list[int]) -> dict[int, AtomFamily]:
+    def _numbered_atoms(self, source: Source, positions: list[int]) -> dict[int, AtomFamily]:
         """The families of numbered atoms that are noted as missing at these places, by the number of their first."""
         raise NotImplementedError("only grammars number their atoms")
 
@@ -281,64 +283,64 @@ class Evaluator(abc.ABC, Generic[F]):
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
         """For each of the `wanted` formulas, in that order, count the records of each mask for which it is true."""
-        return self._findings(formulas, wanted, masks, CountRequest()).of_all()
+        return self._findings(formulas, wanted, masks, CountRequest()).final()
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
         """The truth of every formula for every record, in the panel's order."""
-        everything = np.arange(self._how_many(formulas))
+        everything = np.arange(self._number_of(formulas))
         found = self._findings(formulas, everything, self.layout.masks([]), CountRequest(truth=True))
         return self.layout.unpack(found.tally.truth)
 
-    def findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Findings:
+    def shard_tally(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> ShardTally:
         """The same, in the form of a shard, to be joined with the findings of others."""
-        return self._findings(formulas, wanted, masks, CountRequest(of_a_shard=True))
+        return self._findings(formulas, wanted, masks, CountRequest(is_shard=True))
 
     def _findings(
-        self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: CountRequest
-    ) -> Findings:
-        if not self.layout.records or self._fits(formulas, wanted, asked.mode):
-            return self._run(wanted, masks, asked)
+        self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], request: CountRequest
+    ) -> ShardTally:
+        if not self.layout.records or self._prepare(formulas, wanted, request.mode):
+            return self._run(wanted, masks, request)
         if self._masked:  # the planes of all records are those of half of the formulas at a time
             middle = len(wanted) // 2
-            first = self._findings(formulas, wanted[:middle], masks, asked)
-            return first.beside(self._findings(formulas, wanted[middle:], masks, asked))
-        asked, parts = asked._replace(of_a_shard=True), []
+            first = self._findings(formulas, wanted[:middle], masks, request)
+            return first.concatenated(self._findings(formulas, wanted[middle:], masks, request))
+        request, parts = request._replace(is_shard=True), []
         for half, blocks in self._halves():
-            parts.append(half._findings(formulas, wanted, masks[blocks], asked))
+            parts.append(half._findings(formulas, wanted, masks[blocks], request))
             del half  # free its memory for the other half
-        return joined(parts)
+        return merge_shards(parts)
 
-    def trace(self, formulas: F, which: int) -> list[NDArray[np.bool_]]:
+    def trace(self, formulas: F, index: int) -> list[NDArray[np.bool_]]:
         """The truth of one formula at every step of every record."""
-        wanted = np.array([which])
+        wanted = np.array([index])
         if not self.layout.records:
             return []
-        self._fits(formulas, wanted, STEPS)
+        self._prepare(formulas, wanted, STEPS)
         found = self._run(wanted, self.layout.masks([]), CountRequest(steps=True))
         return self.layout.unpack_steps(found.tally.steps)
 
-    def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
+    def robustness(self, formulas: F, cutoff: float | None = None, is_shard: bool = False) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
         With `cutoff` only the widest is exact, and only if it is no less: formulas that fall behind the one or the
         other are not followed to the end. Of a shard, all that are no less are exact: other shards may have the rest.
         """
-        everything, held = np.arange(self._how_many(formulas)), list[NDArray[np.float64]]()
+        everything, arrays = np.arange(self._number_of(formulas)), list[NDArray[np.float64]]()
         # an atom that is constant over these records still has a margin, so nothing may be simplified
-        if not self._fits(formulas, everything, simplify=False):
+        if not self._prepare(formulas, everything, simplify=False):
             found = np.full(len(everything), np.inf)
             for half, _ in self._halves():
-                np.minimum(found, half.robustness(formulas, cutoff, of_a_shard=True), out=found)
+                np.minimum(found, half.robustness(formulas, cutoff, is_shard=True), out=found)
             return found
         used = {
             bitset: self._bitsets.atom(bitset) for bitset in np.unique(self._operands(everything)[0]).tolist() if bitset
         }
-        gauges = Gauges.of(self._bitsets.used, used, self.signals, held)
-        graded = everything[self._reads(everything, gauges.spread > 0)]
+        distances = AtomDistances.of(self._bitsets.used, used, self.signals, arrays)
+        graded = everything[self._reads(everything, distances.unit > 0)]
         found = np.ones(len(everything))  # if nothing is graded
         places = np.sort(self.layout.places)
         cutoff = -1.0 if cutoff is None else cutoff
-        self._measure(graded, places, gauges, found, cutoff=cutoff, rising=not of_a_shard)
+        self._measure(graded, places, distances, found, cutoff=cutoff, raise_cutoff=not is_shard)
         found[found < LEAST_ROBUSTNESS] = 0.0
         return found
 
@@ -346,21 +348,22 @@ class Evaluator(abc.ABC, Generic[F]):
         self,
         wanted: NDArray[np.int64],
         places: NDArray[np.int64],
-        gauges: Gauges,
+        distances: AtomDistances,
         out: NDArray[np.float64],
         *,
-        each: NDArray[np.float64] = _NONE,
+        per_record: NDArray[np.float64] = _NONE,
         cutoff: float = -1.0,
-        rising: bool = False,
+        raise_cutoff: bool = False,
     ) -> None:
-        """Find the margins of the programs that were written last, for the records at these places; see `narrowest`."""
+        """Find the margins of the programs that were written last, for the records at these places; see
+        `smallest_robustness`."""
         layout, registers = self.layout, len(self._scratch[0][0].words)
         scratch = RobustnessRegisters.of(registers, layout.longest)
         numbers = np.empty(registers) if self.counts else None
-        looking = _LOOKS if self.looks else None
-        narrowest(
-            self._programs, wanted, places, layout.starts, layout.lengths, layout.blocks, self._bitsets.bits, gauges,
-            scratch, numbers, looking, cutoff, rising, out, each,
+        temporal = _TEMPORAL if self.temporal else None
+        smallest_robustness(
+            self._programs, wanted, places, layout.starts, layout.lengths, layout.blocks, self._bitsets.bits, distances,
+            scratch, numbers, temporal, cutoff, raise_cutoff, out, per_record,
         )  # fmt: skip
 
     def _operands(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -385,36 +388,36 @@ class Evaluator(abc.ABC, Generic[F]):
         found[owner[chosen[bitsets]]] = True
         return found
 
-    def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: CountRequest) -> Findings:
+    def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], request: CountRequest) -> ShardTally:
         """Run the programs that were written last on the records of this shard."""
         layout = self.layout
-        tally = asked.empty(len(wanted), masks.shape[1], layout)
-        found = Findings(tally, np.zeros(len(wanted), np.uint64) if asked.of_a_shard else None, layout.records)
+        tally = request.empty(len(wanted), masks.shape[1], layout)
+        found = ShardTally(tally, np.zeros(len(wanted), np.uint64) if request.is_shard else None, layout.records)
         if not layout.records:
             tally.clear()
             return found
-        threads = self._threads if len(wanted) * layout.words >= WORTH_THREADS else 1
+        threads = self._threads if len(wanted) * layout.words >= MIN_WORDS_FOR_THREADS else 1
         tiles = layout.tiles(self._bitsets.used)
         if threads == 1:
-            self._share(wanted, tiles, masks, self._scratch[0], found)
+            self._run_share(wanted, tiles, masks, self._scratch[0], found)
             return found
         bounds = [len(wanted) * share // threads for share in range(threads + 1)]
         with ThreadPoolExecutor(threads) as pool:
             jobs = [
-                pool.submit(self._share, wanted[low:high], tiles, masks, scratch, found.part(low, high))
+                pool.submit(self._run_share, wanted[low:high], tiles, masks, scratch, found.part(low, high))
                 for (low, high), scratch in zip(pairwise(bounds), self._scratch, strict=True)
             ]
             for job in jobs:
                 job.result()
         return found
 
-    def _share(
+    def _run_share(
         self,
         part: NDArray[np.int64],
         tiles: NDArray[np.int64],
         masks: NDArray[np.uint64],
         scratch: "Scratch",
-        found: Findings,
+        found: ShardTally,
     ) -> None:
         """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
         layout, bitsets = self.layout, self._bitsets
@@ -424,7 +427,7 @@ class Evaluator(abc.ABC, Generic[F]):
             self.before, tiles, masks, *scratch, found.tally, opposite,
         )  # fmt: skip
 
-    def _fits(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:
+    def _prepare(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:
         """Write the programs of `wanted`; False if their planes do not fit into memory at once. Then the records are
         halved, again and again if need be. A single formula, or block, exceeds the budget if it must.
         """
@@ -447,8 +450,8 @@ class Evaluator(abc.ABC, Generic[F]):
         With `simplify`, atoms that are constant over all records may be left out.
         """
         source, bitsets, missing = self._source(formulas), self._bitsets, self._missing
-        self._make_room(source)
-        row, forgot = 0 if simplify else 1, False
+        self._ensure_memory(source)
+        row, cleared = 0 if simplify else 1, False
         while True:
             missing.clear()
             compile_formulas(
@@ -462,31 +465,31 @@ class Evaluator(abc.ABC, Generic[F]):
                 return True
             if self._add(source, numbers, True) and self._add(source, missing.name[:named], False):
                 continue
-            if forgot:
+            if cleared:
                 return False
-            bitsets.forget()
-            forgot = True
+            bitsets.clear()
+            cleared = True
 
     def _add(self, source: Source, missing: NDArray[np.uint64], are_numbers: bool) -> bool:
         """Make bitsets for missing atoms, given by numbers or names; False if they do not fit into memory."""
         if not len(missing):
             return True
-        adopted = self._bitsets.adopt(missing, are_numbers)
-        if adopted is None:
+        taken = self._bitsets.take_from_source(missing, are_numbers)
+        if taken is None:
             return False
-        left = np.flatnonzero(~adopted)
+        left = np.flatnonzero(~taken)
         if not len(left):
             return True
         if are_numbers:
             return self._bitsets.add_numbered(missing[left], self._numbered_atoms(source, left.tolist()))
         return self._bitsets.add(self._named_atoms(source, left.tolist()))
 
-    def _make_room(self, source: Source) -> None:
+    def _ensure_memory(self, source: Source) -> None:
         """Have room for programs; no more than they may need, so that it comes from memory that is in use already:
         pages that the machine must give anew take longer to get than to fill."""
-        individuals, before, room = len(source.lengths), len(self._programs.size), len(self._programs.values)
-        if individuals > before or source.instructions > room:
-            instructions = max(source.instructions, min(2 * room, individuals * source.nodes))
+        individuals, before, space = len(source.lengths), len(self._programs.size), len(self._programs.values)
+        if individuals > before or source.instructions > space:
+            instructions = max(source.instructions, min(2 * space, individuals * source.nodes))
             self._programs = Programs.empty(max(individuals, before), instructions)
         if source.nodes > len(self._memory.frames):
             self._memory = CompilerMemory.empty(source.nodes)
@@ -516,7 +519,7 @@ class Evaluator(abc.ABC, Generic[F]):
             (
                 Registers.empty(number, words, blocks),
                 Counting.empty(number, blocks) if self.counts else None,
-                Looking.empty(words, blocks) if self.looks else None,
+                WindowMemory.empty(words, blocks) if self.temporal else None,
             )
             for _ in range(self._threads)
         ]

@@ -104,7 +104,7 @@ class Formula:
     def over_time(self, panel: Panel) -> list[NDArray[np.bool_]]:
         """Its truth at every step of every record: F and G look from there to the end."""
         trace = Tracer(panel).trace(self.expression, follow=[self.expression])
-        return [trace.held(self.expression, record) for record in range(len(panel))]
+        return [trace.part_truth(self.expression, record) for record in range(len(panel))]
 
 
 class CompiledFormulas:

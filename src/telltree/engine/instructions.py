@@ -59,7 +59,7 @@ ON_LANES = _marked({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, O
 READS_BITSETS = ~ON_LANES
 """What may read planes, or whether they ever hold."""
 
-LOOKS = _marked({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})
+IS_TEMPORAL = _marked({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})
 """What the machine is compiled without where no formula has it."""
 
 MOST_STEPS = 2**26 - 1

@@ -40,7 +40,7 @@ from telltree.engine.instructions import (
     WINDOW_OR,
     WORD_AND,
 )
-from telltree.engine.windows import longest_run, look, may_wait, reduce_looking
+from telltree.engine.windows import longest_run, may_defer, reduce_deferred, run_temporal
 from telltree.grammar.random_streams import GOLDEN, mix
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -76,7 +76,7 @@ class Counting(NamedTuple):
 
 
 @small
-def _added(a, b, c):
+def _add_bits(a, b, c):
     """Three bits in each of 64 lanes added up: the ones, and the twos."""
     either = a ^ b
     return either ^ c, (a & b) | (either & c)
@@ -95,13 +95,13 @@ def _count(vector, negate, valid, counters, lanes):
     ones, twos = _ZERO, _ZERO
     for t in range(0, len(vector), VECTOR):
         a, b, c, d = at(t), at(t + 1), at(t + 2), at(t + 3)
-        ones, some = _added(ones, (vector[a] ^ negate) & valid[a], (vector[b] ^ negate) & valid[b])
-        ones, more = _added(ones, (vector[c] ^ negate) & valid[c], (vector[d] ^ negate) & valid[d])
-        twos, carry = _added(twos, some, more)
+        ones, some = _add_bits(ones, (vector[a] ^ negate) & valid[a], (vector[b] ^ negate) & valid[b])
+        ones, more = _add_bits(ones, (vector[c] ^ negate) & valid[c], (vector[d] ^ negate) & valid[d])
+        twos, carry = _add_bits(twos, some, more)
         for k in range(2, bits):  # to look whether there is still a carry takes longer
-            kept = counters[at(k)]
-            counters[at(k)] = kept ^ carry
-            carry &= kept
+            keep = counters[at(k)]
+            counters[at(k)] = keep ^ carry
+            carry &= keep
     counters[0], counters[1] = ones, twos
     lanes[:] = 0.0
     for k in range(bits):
@@ -126,7 +126,7 @@ def _on_lanes(step, one, two, out, flags, value, word, vector):
 
 
 @small
-def _never(words):
+def _never_true(words):
     """Whether something holds at no step of any record."""
     ever = _ZERO
     for word in words:
@@ -135,7 +135,7 @@ def _never(words):
 
 
 @small
-def _known(reduced, a, b, flags, block):
+def _known_without_steps(reduced, a, b, flags, block):
     """The value of F(a ∧ b) for records where no step need be examined, and the records that need it.
 
     It is false where a or b never holds, and true where one holds at some step and the other at all steps.
@@ -147,11 +147,11 @@ def _known(reduced, a, b, flags, block):
 
 
 @inline
-def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, registers, counting, looking):
+def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, registers, counting, temporal):
     """Run one program on the blocks `low` … `high` − 1, whose words are contiguous in every plane."""
     vectors, words = registers.vectors, registers.words
     first, last = blocks[at(low)], blocks[at(high)]
-    waits = False  # whether the instruction before looks along time, and was put off
+    deferred = False  # whether the instruction before looks along time, and was put off
     for k in range(programs.bounds[at(individual), 0], programs.bounds[at(individual), 1]):
         now = programs.steps[at(k)]
         step, destination, a, b, flags = now[0], at(-1 - now[1]), now[2], now[3], now[4]
@@ -164,10 +164,10 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
             for block in range(high - low):
                 out[at(block)] = (left[at(skip_left + block)] ^ not_a) & (right[at(skip_right + block)] ^ not_b)
             continue
-        if looking is not None and waits:
-            waits = False
-            reduce_looking(now, programs.steps[at(k - 1)], programs.values[at(k - 1)], bitsets, vectors, reduced, valid,
-                            blocks, low, high, words[destination], looking.spare, looking.opened)  # fmt: skip
+        if temporal is not None and deferred:
+            deferred = False
+            reduce_deferred(now, programs.steps[at(k - 1)], programs.values[at(k - 1)], bitsets, vectors, reduced, valid,
+                            blocks, low, high, words[destination], temporal.spare, temporal.undecided)  # fmt: skip
             continue
         # planes cover all blocks, registers start at block `low`
         one, skip_one = (bitsets[at(a)], first) if a >= 0 else (vectors[at(-1 - a)], 0)
@@ -181,19 +181,19 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
             for t in range(last - first):
                 out[at(t)] = (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
         if step == WINDOW_OR or step == UNTIL or step == BEGINS:
-            if looking is not None:
-                waits = may_wait(programs.steps, k, programs.bounds[at(individual), 1], programs.values[at(k)])
-                if waits:
+            if temporal is not None:
+                deferred = may_defer(programs.steps, k, programs.bounds[at(individual), 1], programs.values[at(k)])
+                if deferred:
                     continue
-                sought, not_sought = (b, flags >> 1 & 1) if step == UNTIL else (a, flags & 1)
-                if sought > 0 and not flags & WEAK and _never(reduced[2 * sought + not_sought, low:high]):
+                target_ref, not_target = (b, flags >> 1 & 1) if step == UNTIL else (a, flags & 1)
+                if target_ref > 0 and not flags & WEAK and _never_true(reduced[2 * target_ref + not_target, low:high]):
                     out[: last - first] = _ZERO
                     words[destination, : high - low] = _ZERO
                     continue
                 here, there, size = skip_one, skip_two, last - first
-                look(step, one[here : here + size], not_a, two[there : there + size], not_b, valid[first:last],
+                run_temporal(step, one[here : here + size], not_a, two[there : there + size], not_b, valid[first:last],
                       programs.values[k], flags, blocks[low : high + 1], out[:size], words[destination],
-                      looking.spare[:size])  # fmt: skip
+                      temporal.spare[:size])  # fmt: skip
             continue
         for block in range(low, high):
             start, stop = blocks[at(block)] - first, blocks[at(block + 1)] - first
@@ -201,7 +201,7 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
             if step == REDUCE_AND:
                 open_records = _ALL
                 if a >= 0 and b >= 0:
-                    found, open_records = _known(reduced, a, b, flags, block)
+                    found, open_records = _known_without_steps(reduced, a, b, flags, block)
                 elif a >= 0 or b >= 0:  # where one never holds, both do not
                     open_records = reduced[2 * a + (flags & 1) if a >= 0 else 2 * b + (flags >> 1 & 1), block]
                 if open_records & valid[at(first + start)] != _ZERO:
@@ -223,9 +223,9 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
                     _count(one[skip_one + start : skip_one + stop], not_a, valid[first + start : first + stop],
                            counting.counters, lanes[destination, here])  # fmt: skip
                 elif step == LONGEST:
-                    if looking is not None:
+                    if temporal is not None:
                         longest_run(one[skip_one + start : skip_one + stop], not_a, valid[first + start : first + stop],
-                                    looking.runs, lanes[destination, here])  # fmt: skip
+                                    temporal.runs, lanes[destination, here])  # fmt: skip
                 else:
                     _on_lanes(
                         step, lanes[greater(0, -1 - a), here], lanes[greater(0, -1 - b), here],
@@ -267,7 +267,7 @@ class Tally(NamedTuple):
 
 
 @inline
-def _count_eight(counts, kept, masks, first, found, skip, negate, low, high):
+def _count_eight(counts, keep, masks, first, found, skip, negate, low, high):
     """Add to eight counts in parallel: how many records of each mask are set in the words `found` (see `_tally`)."""
     c = d = e = f = g = h = i = j = 0
     for block in range(low, high):
@@ -281,7 +281,7 @@ def _count_eight(counts, kept, masks, first, found, skip, negate, low, high):
         i += popcount(word & mask[at(first + 6)])
         j += popcount(word & mask[at(first + 7)])
     for k, count in enumerate((c, d, e, f, g, h, i, j)):
-        counts[at(first + k)] = (counts[at(first + k)] & kept) + count
+        counts[at(first + k)] = (counts[at(first + k)] & keep) + count
 
 
 @inline
@@ -294,7 +294,7 @@ def _tally(tally, opposite, j, found, skip, negate, low, high, begun, records, m
     blocks in the shards before this one.
     """
     members, counts, groups = tally.members[at(j)], tally.counts[at(j)], masks.shape[1]
-    kept = -1 if begun else 0  # a mask: the first tile overwrites, later ones add
+    keep = -1 if begun else 0  # a mask: the first tile overwrites, later ones add
     if begun:
         true_of_first = members[1]
     else:
@@ -305,21 +305,21 @@ def _tally(tally, opposite, j, found, skip, negate, low, high, begun, records, m
         word = (found[at(skip + block)] ^ negate) & records[at(block)]
         true += popcount(word)
         answer += mix((word ^ (turn & records[at(block)])) + GOLDEN * at(before + block + 1))
-    members[0], members[1] = (members[0] & kept) + true, true_of_first
-    tally.answer[at(j)] = (tally.answer[at(j)] & at(kept)) + answer
+    members[0], members[1] = (members[0] & keep) + true, true_of_first
+    tally.answer[at(j)] = (tally.answer[at(j)] & at(keep)) + answer
     if len(opposite):
         answer = _ZERO
         for block in range(low, high):
             word = (found[at(skip + block)] ^ negate) & records[at(block)]
             answer += mix((word ^ (~turn & records[at(block)])) + GOLDEN * at(before + block + 1))
-        opposite[at(j)] = (opposite[at(j)] & at(kept)) + answer
+        opposite[at(j)] = (opposite[at(j)] & at(keep)) + answer
     for first in range(0, groups - 7, 8):
-        _count_eight(counts, kept, masks, first, found, skip, negate, low, high)
+        _count_eight(counts, keep, masks, first, found, skip, negate, low, high)
     for group in range(groups & ~7, groups):
         count = 0
         for block in range(low, high):
             count += popcount((found[at(skip + block)] ^ negate) & masks[at(block), at(group)])
-        counts[at(group)] = (counts[at(group)] & kept) + count
+        counts[at(group)] = (counts[at(group)] & keep) + count
     for block in range(low, high if tally.truth.shape[1] else low):
         tally.truth[j, block] = (found[at(skip + block)] ^ negate) & records[at(block)]
 
@@ -338,7 +338,7 @@ def evaluate(
     masks,
     registers,
     counting,
-    looking,
+    temporal,
     tally,
     opposite,
 ):
@@ -360,7 +360,7 @@ def evaluate(
         first = blocks[low]
         for j in range(len(wanted)):
             i = at(wanted[at(j)])
-            _run(programs, i, bitsets, reduced, valid, blocks, low, high, registers, counting, looking)
+            _run(programs, i, bitsets, reduced, valid, blocks, low, high, registers, counting, temporal)
             result, negate = programs.result[i, 0], _ALL if programs.result[i, 1] else _ZERO
             if len(tally.steps):
                 for t in range(first, blocks[high]):

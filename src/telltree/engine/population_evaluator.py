@@ -27,31 +27,31 @@ from telltree.panel import Panel
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
-_NOWHERE = bytes(16)
+_NEVER = bytes(16)
 """The mark of what holds at no step. All marks are of one length: those of shards are joined."""
 
 
 @kernel
-def _hash(steps, valid, sides):
+def _hash_sides(steps, valid, sides):
     """For each side of a plane two hashes, of 64 bits each, and whether it holds at any step."""
     steps, valid = borrowed(steps), borrowed(valid)
     true, other_true, false, other_false = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(len(steps)):
-        place, held = GOLDEN * at(t + 1), steps[at(t)] & valid[at(t)]
-        missed = held ^ valid[at(t)]
-        true, false = true + mix(held + place), false + mix(missed + place)
-        other_true, other_false = other_true + mix(held ^ ~place), other_false + mix(missed ^ ~place)
-        ever, ever_not = ever | held, ever_not | missed
+        place, slots_of = GOLDEN * at(t + 1), steps[at(t)] & valid[at(t)]
+        missed = slots_of ^ valid[at(t)]
+        true, false = true + mix(slots_of + place), false + mix(missed + place)
+        other_true, other_false = other_true + mix(slots_of ^ ~place), other_false + mix(missed ^ ~place)
+        ever, ever_not = ever | slots_of, ever_not | missed
     sides[0, 0], sides[0, 1], sides[0, 2] = true, other_true, ever
     sides[1, 0], sides[1, 1], sides[1, 2] = false, other_false, ever_not
 
 
-def marks_of(steps: NDArray[np.uint64], valid: NDArray[np.uint64]) -> tuple[bytes, bytes]:
+def signatures_of(steps: NDArray[np.uint64], valid: NDArray[np.uint64]) -> tuple[bytes, bytes]:
     """The marks of a condition, given the words of its plane, and of its negation."""
     sides = np.empty((2, 3), np.uint64)
-    _hash(steps, valid, sides)
-    true, false = (side[:2].tobytes() if side[2] else _NOWHERE for side in sides)
+    _hash_sides(steps, valid, sides)
+    true, false = (side[:2].tobytes() if side[2] else _NEVER for side in sides)
     return true, false
 
 
@@ -74,14 +74,14 @@ class PopulationEvaluator(Evaluator[Population]):
         threads: int = 1,
         part_of: "tuple[PopulationEvaluator, NDArray[np.int64]] | None" = None,
         before: int = 0,
-        room: Allocator = aligned_words,
+        allocate: Allocator = aligned_words,
     ) -> None:
-        """`part_of`, `before`, `room`: see `Evaluator`; what it is part of must have the same rules."""
+        """`part_of`, `before`, `allocate`: see `Evaluator`; what it is part of must have the same rules."""
         codes = set(tables.codes["code"].tolist())
         super().__init__(
             panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=not OF_NUMBERS.isdisjoint(codes),
-            looks=not LOOKING.isdisjoint(codes), memory=memory, threads=threads, part_of=part_of, before=before,
-            room=room,
+            temporal=not LOOKING.isdisjoint(codes), memory=memory, threads=threads, part_of=part_of, before=before,
+            allocate=allocate,
         )  # fmt: skip
         self._rules = rules
         self._tables, self._code_tables = tables, tables.code_tables
@@ -92,16 +92,16 @@ class PopulationEvaluator(Evaluator[Population]):
         self._numbers: dict[str, list[float]] = {} if part_of is None else part_of[0]._numbers
 
     @staticmethod
-    def _how_many(formulas: Population) -> int:
+    def _number_of(formulas: Population) -> int:
         return len(formulas.lengths)
 
     def _for_part(self, panel: Panel, before: int) -> "PopulationEvaluator":
         return PopulationEvaluator(
             panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads,
-            before=before, room=self._room_for_bitsets,
+            before=before, allocate=self._allocate,
         )  # fmt: skip
 
-    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+    def signatures(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
         """For each condition, a mark of the steps of all records at which it holds, and of those at which it does not;
         None if their planes do not fit into memory at once.
 
@@ -112,17 +112,17 @@ class PopulationEvaluator(Evaluator[Population]):
             return None
         self._make_registers()
         bitsets, negated = (self._programs.result[everything, k].tolist() for k in (0, 1))
-        known = self._marks_at(self._bitsets.age)
+        known = self._marks_at(self._bitsets.generation)
         found = []
         for i, (bitset, opposite) in enumerate(zip(bitsets, negated, strict=True)):
             if bitset >= 0 and bitset in known:
-                marks = known[bitset]
+                signatures = known[bitset]
             else:
-                asked = everything[i : i + 1]
-                steps = self._bitsets.bits[bitset] if bitset >= 0 else self._steps(asked, opposite)
-                marks = marks_of(steps, self.layout.steps)
-                known |= {bitset: marks} if bitset >= 0 else {}
-            found.append(marks[::-1] if opposite else marks)
+                request = everything[i : i + 1]
+                steps = self._bitsets.bits[bitset] if bitset >= 0 else self._steps(request, opposite)
+                signatures = signatures_of(steps, self.layout.steps)
+                known |= {bitset: signatures} if bitset >= 0 else {}
+            found.append(signatures[::-1] if opposite else signatures)
         return found
 
     def reach(self, conditions: Population, masks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -134,15 +134,15 @@ class PopulationEvaluator(Evaluator[Population]):
         )
         return some, every
 
-    def _steps(self, which: NDArray[np.int64], negated: int) -> NDArray[np.uint64]:
+    def _steps(self, positions: NDArray[np.int64], negated: int) -> NDArray[np.uint64]:
         """The truth at every step of a formula that was compiled, before it is negated."""
-        steps = self._run(which, self.layout.masks([]), CountRequest(steps=True)).tally.steps
+        steps = self._run(positions, self.layout.masks([]), CountRequest(steps=True)).tally.steps
         return ~steps if negated else steps
 
-    def _marks_at(self, age: int) -> dict[int, tuple[bytes, bytes]]:
+    def _marks_at(self, generation: int) -> dict[int, tuple[bytes, bytes]]:
         """The marks of planes, as far as they are known: they are asked for again when more atoms are allowed."""
-        if self._marks[0] != age:
-            self._marks = age, {}
+        if self._marks[0] != generation:
+            self._marks = generation, {}
         return self._marks[1]
 
     def _source(self, formulas: Population) -> Source:
@@ -152,13 +152,13 @@ class PopulationEvaluator(Evaluator[Population]):
             self._code_tables, rules, constants, lengths, int(lengths.sum()) * per_rule, rules.shape[1] * per_rule
         )
 
-    def _numbered_atoms(self, source: Source, which: list[int]) -> dict[int, AtomFamily]:
+    def _numbered_atoms(self, source: Source, positions: list[int]) -> dict[int, AtomFamily]:
         """The families of missing atoms; or all that the grammar has, if those are few: a search needs most of them in
         the end, and a column that is read once is read fastest."""
         if self._tables.atoms[0] <= _FEW_ATOMS:
             rules = [rule for rule, first in enumerate(self._first_atoms[:-1]) if first >= 0]
         else:
-            rules = [source.rules.item(*place) for place in self._missing.numbered[which, 1:].tolist()]
+            rules = [source.rules.item(*place) for place in self._missing.numbered[positions, 1:].tolist()]
         return {number: family for rule in dict.fromkeys(rules) for number, family in self._family(rule)}
 
     def _family(self, rule: int) -> list[tuple[int, AtomFamily]]:
@@ -197,9 +197,9 @@ class PopulationEvaluator(Evaluator[Population]):
             found.setdefault(rule.symbol, []).append(rule.template)
         return found
 
-    def _named_atoms(self, source: Source, which: list[int]) -> list[tuple[int, Atom]]:
+    def _named_atoms(self, source: Source, positions: list[int]) -> list[tuple[int, Atom]]:
         found = []
-        names, places = self._missing.name[which].tolist(), self._missing.named[which].tolist()
+        names, places = self._missing.name[positions].tolist(), self._missing.named[positions].tolist()
         for name, (individual, node, code) in zip(names, places, strict=True):
             if name not in self._known:
                 constants = source.constants[individual]

@@ -34,10 +34,10 @@ class Subset(NamedTuple):
         """`members` are the records of the subset by their numbers in the whole, in ascending order."""
         places = np.empty(whole.records, np.int64)
         places[whole.order] = np.arange(whole.records)
-        taken = places[members[part.order]]
-        source, target = taken // LANES, np.arange(part.records) // LANES
+        picked = places[members[part.order]]
+        source, target = picked // LANES, np.arange(part.records) // LANES
         begins = np.flatnonzero(np.diff(source, prepend=-1) | np.diff(target, prepend=-1))
-        bits = _ONE << (taken % LANES).astype(np.uint64)
+        bits = _ONE << (picked % LANES).astype(np.uint64)
         mask = np.bitwise_or.reduceat(bits, begins) if len(begins) else bits
         first = whole.blocks[source[begins]]
         return cls(
@@ -65,17 +65,17 @@ def _moves(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @kernel
-def pick(source, chosen, subset, blocks, valid, slots, bitsets, reduced):  # noqa: PLR0917  a kernel
+def extract(source, chosen, subset, blocks, valid, slots, bitsets, reduced):  # noqa: PLR0917  a kernel
     """Plane `slots[k]` gets the bits of plane `chosen[k]` of the source that belong to the subset.
 
     `reduced` gets, block by block, where a plane, and its negation, ever hold, as in `packing.pack`.
     """
     source, bitsets, subset = borrowed(source), borrowed(bitsets), borrowed(subset)
     for k in range(len(slots)):
-        into, taken = bitsets[slots[k]], source[chosen[k]]
+        target, picked = bitsets[slots[k]], source[chosen[k]]
         for block in range(len(blocks) - 1):
             start, stop = blocks[block], blocks[block + 1]
-            into[start:stop] = np.uint64(0)
+            target[start:stop] = np.uint64(0)
             for part in range(subset.bounds[block], subset.bounds[block + 1]):
                 mask, shift, moves = subset.mask[part], subset.shift[part], subset.moves[part]
                 a, b, c, d, e, f = moves[0], moves[1], moves[2], moves[3], moves[4], moves[5]
@@ -83,19 +83,19 @@ def pick(source, chosen, subset, blocks, valid, slots, bitsets, reduced):  # noq
                 if mask & (mask - _ONE) == np.uint64(0):  # a single bit, as most are where the subset is small
                     lane = popcount(mask - _ONE)
                     for t in range(steps):
-                        into[at(start + t)] |= ((taken[at(first + t)] >> np.uint64(lane)) & _ONE) << shift
+                        target[at(start + t)] |= ((picked[at(first + t)] >> np.uint64(lane)) & _ONE) << shift
                     continue
                 for t in range(steps):
-                    word = taken[at(first + t)] & mask
+                    word = picked[at(first + t)] & mask
                     word = (word & ~a) | ((word & a) >> np.uint64(1))
                     word = (word & ~b) | ((word & b) >> np.uint64(2))
                     word = (word & ~c) | ((word & c) >> np.uint64(4))
                     word = (word & ~d) | ((word & d) >> np.uint64(8))
                     word = (word & ~e) | ((word & e) >> np.uint64(16))
                     word = (word & ~f) | ((word & f) >> np.uint64(32))
-                    into[at(start + t)] |= word << shift
+                    target[at(start + t)] |= word << shift
             ever, ever_not = np.uint64(0), np.uint64(0)
             for t in range(start, stop):
-                ever |= into[at(t)]
-                ever_not |= ~into[at(t)] & valid[at(t)]
+                ever |= target[at(t)]
+                ever_not |= ~target[at(t)] & valid[at(t)]
             reduced[2 * slots[k], block], reduced[2 * slots[k] + 1, block] = ever, ever_not

@@ -80,12 +80,12 @@ def bounds(e: Expression) -> tuple[Expression, Expression]:
     return bound(e, True), bound(e, False)
 
 
-def settled(e: Expression, unknown_is: bool) -> Expression:
+def resolve_unknown(e: Expression, unknown_is: bool) -> Expression:
     """The formula that answers as this one where the answer is known, and so where it is unknown."""
     return possibly(e) if unknown_is else surely(e)
 
 
-def asked_missing(e: Expression) -> frozenset[str]:
+def columns_tested_for_missing(e: Expression) -> frozenset[str]:
     """The columns of which a formula asks whether they are missing, which is never unknown."""
     return frozenset(name for part in e.walk() if part.head is MISSING for name in part.attributes())
 
@@ -131,7 +131,7 @@ def _bounded(e: Expression, sure: bool, bound: Bound) -> Expression:
     return read if unknown is None else _or(read, unknown)
 
 
-_Joined: TypeAlias = Callable[[Expression, bool, Bound], Expression]
+_BoundRule: TypeAlias = Callable[[Expression, bool, Bound], Expression]
 
 
 def by_operands(e: Expression, sure: bool, bound: Bound) -> Expression:
@@ -154,7 +154,7 @@ def _edge(e: Expression, sure: bool, bound: Bound) -> Expression:
     return _with(e, bounded) if bounded == bound(e.args[0], not sure) else bound(spelt_out(e), sure)
 
 
-BOUNDS: Cells[_Joined] = Cells(
+BOUNDS: Cells[_BoundRule] = Cells(
     "three-valued truth",
     "engine/three_valued.py",
     {
@@ -223,14 +223,14 @@ RANGES: Cells[Callable[[Expression, Bound], _Range]] = Cells(
 """Of what makes one number a record: between which numbers it lies."""
 
 
-_Compared: TypeAlias = Callable[[_Range, _Range, bool], Expression]
+_CountComparison: TypeAlias = Callable[[_Range, _Range, bool], Expression]
 
 
-def _below(operator: Operator) -> _Compared:
+def _below(operator: Operator) -> _CountComparison:
     return lambda a, b, sure: Expression(operator, (a.most, b.least) if sure else (a.least, b.most))
 
 
-def _above(operator: Operator) -> _Compared:
+def _above(operator: Operator) -> _CountComparison:
     return lambda a, b, sure: Expression(operator, (a.least, b.most) if sure else (a.most, b.least))
 
 
@@ -242,7 +242,7 @@ def _equal(a: _Range, b: _Range, sure: bool) -> Expression:
     return _and(*(compare(a, b, sure) for compare in (_below(LESS_EQUAL), _above(GREATER_EQUAL))))
 
 
-OF_COUNTS: Cells[_Compared] = Cells(
+OF_COUNTS: Cells[_CountComparison] = Cells(
     "three-valued comparisons of counts",
     "engine/three_valued.py",
     {
@@ -290,7 +290,7 @@ def _there(signal: Expression) -> Expression | None:
     return THERE[signal.head](signal) if isinstance(signal.head, Operator) else None
 
 
-_There: TypeAlias = Callable[[Expression], Expression | None]
+_Presence: TypeAlias = Callable[[Expression], Expression | None]
 
 
 def _everywhere(signal: Expression) -> None:
@@ -347,10 +347,10 @@ def _at_last_steps(signal: Expression) -> Expression:
     return begun if there is None else _and(begun, Expression(HISTORICALLY_WITHIN, (there, _ZERO, first)))
 
 
-_BY_SCOPE: dict[Scope, _There] = {Scope.WINDOW: _in_window, Scope.SO_FAR: _so_far, Scope.RECORD: _in_record}
+_BY_SCOPE: dict[Scope, _Presence] = {Scope.WINDOW: _in_window, Scope.SO_FAR: _so_far, Scope.RECORD: _in_record}
 """For signals that exist where their operand does at some step of their scope."""
 
-THERE: Cells[_There] = Cells(
+THERE: Cells[_Presence] = Cells(
     "which numbers exist",
     "engine/three_valued.py",
     {

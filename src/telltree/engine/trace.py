@@ -61,28 +61,28 @@ class TraceProgram(NamedTuple):
     """The parts of one or more formulas: operands come before their users, and equal parts stand only once."""
 
     codes: NDArray[np.int64]
-    one: NDArray[np.int64]  # the first operand; of an atom the row of its signal
-    two: NDArray[np.int64]
+    first: NDArray[np.int64]  # the first operand; of an atom the row of its signal
+    second: NDArray[np.int64]
     sign: NDArray[np.int64]  # of what looks along time: 1 if one step proves it, −1 if one breaks it; else 0
     near: NDArray[np.int64]  # of that: the first and the last step it looks at, from where it is asked for; back if < 0
     far: NDArray[np.int64]
     outcomes: NDArray[np.int64]  # for which of a comparison's outcomes it is true
     constants: NDArray[np.float64]  # of numbers and atoms; of a comparison of counts, the sum of the numbers in it
-    spreads: NDArray[np.float64]  # the unit of distances, 0 if they have no sense; of a comparison of counts, a step
+    units: NDArray[np.float64]  # the unit of distances, 0 if they have no sense; of a comparison of counts, a step
     timeless: NDArray[np.bool_]  # whether it has the same answer at every step
-    first: NDArray[np.int64]  # of a comparison of counts: where in `numbers` its parts begin
-    last: NDArray[np.int64]
+    numbers_start: NDArray[np.int64]  # of a comparison of counts: where in `numbers` its parts begin
+    numbers_stop: NDArray[np.int64]
     numbers: NDArray[np.int64]  # counts, and what is made of them
     roots: NDArray[np.int64]  # which parts are whole formulas
 
     @classmethod
     def empty(cls, parts: int, roots: Sequence[int]) -> "TraceProgram":
         """A program of this many parts, still without content."""
-        codes, one, two, sign, near, far, outcomes, first, last = np.zeros((9, parts), np.int64)
-        constants, spreads = np.zeros((2, parts))
+        codes, first, second, sign, near, far, outcomes, numbers_start, numbers_stop = np.zeros((9, parts), np.int64)
+        constants, units = np.zeros((2, parts))
         timeless, numbers = np.zeros(parts, np.bool_), np.zeros(0, np.int64)
         return cls(
-            codes, one, two, sign, near, far, outcomes, constants, spreads, timeless, first, last, numbers,
+            codes, first, second, sign, near, far, outcomes, constants, units, timeless, numbers_start, numbers_stop, numbers,
             np.array(roots, np.int64),
         )  # fmt: skip
 
@@ -104,60 +104,60 @@ class TraceResult(NamedTuple):
     """The results for all records."""
 
     robustness: NDArray[np.float64]  # formulas × records
-    held: NDArray[np.bool_]  # parts that are followed × steps of all records, one after the other
+    part_truth: NDArray[np.bool_]  # parts that are followed × steps of all records, one after the other
     counts: NDArray[np.int64]  # parts that are followed × records: at how many steps they hold
 
 
-class Decided(NamedTuple):
+class Decisions(NamedTuple):
     """How each record came to the answer of the first formula."""
 
     steps: NDArray[np.int64]  # the decisive step
-    sizes: NDArray[np.float64]  # the distance from the other answer, positive where the answer is yes
+    distances: NDArray[np.float64]  # the distance from the other answer, positive where the answer is yes
     units: NDArray[np.int64]
 
     @classmethod
-    def empty(cls, records: int) -> "Decided":
+    def empty(cls, records: int) -> "Decisions":
         """Memory for this many records."""
         return cls(np.zeros(records, np.int64), np.zeros(records), np.zeros(records, np.int64))
 
 
-def compared(x, y, outcomes):
+def comparison_holds(x, y, outcomes):
     """Whether a comparison comes out as one of the outcomes; with a missing value none does."""
     return bool((outcomes & LESS and x < y) or (outcomes & EQUAL and x == y) or (outcomes & GREATER and x > y))
 
 
-def measure(signal, begin, steps, outcomes, constant, spread, out):
+def atom_robustness(signal, begin, steps, outcomes, constant, unit, out):
     """An atom's margins: the distance to its constant, or 1 where distance has no sense or a value is missing."""
     less, equal, greater = outcomes & LESS != 0, outcomes & EQUAL != 0, outcomes & GREATER != 0
     for t in range(steps):
         x = signal[begin + t]
         holds = (less & (x < constant)) | (equal & (x == constant)) | (greater & (x > constant))
         out[t] = 1.0 if holds else -1.0
-    for t in range(steps if spread != 0.0 else 0):
+    for t in range(steps if unit != 0.0 else 0):
         x = signal[begin + t]
-        size = abs(x - constant) / spread
-        size = size if size > TINY else TINY
+        distance = abs(x - constant) / unit
+        distance = distance if distance > TINY else TINY
         if x == x:  # noqa: PLR0124  what is missing is not itself
-            out[t] = size if out[t] > 0 else -size
+            out[t] = distance if out[t] > 0 else -distance
 
 
-def join(code, one, two, steps, out):
+def connective_robustness(code, first, second, steps, out):
     """The margins of ¬ ∧ ∨ ⇒, given those of the operands."""
     if code == _NOT:
         for t in range(steps):
-            out[t] = -one[t]
+            out[t] = -first[t]
     elif code == _AND:
         for t in range(steps):
-            out[t] = one[t] if one[t] < two[t] else two[t]
+            out[t] = first[t] if first[t] < second[t] else second[t]
     elif code == _OR:
         for t in range(steps):
-            out[t] = one[t] if one[t] > two[t] else two[t]
+            out[t] = first[t] if first[t] > second[t] else second[t]
     else:  # ⇒
         for t in range(steps):
-            out[t] = -one[t] if -one[t] > two[t] else two[t]
+            out[t] = -first[t] if -first[t] > second[t] else second[t]
 
 
-def look(one, sign, near, far, steps, out):
+def window_robustness(first, sign, near, far, steps, out):
     """The margins of what looks along time from each step, given those of the operand.
 
     Where there is no step to look at, nothing proves it (`sign` 1), and nothing breaks it (−1).
@@ -165,42 +165,42 @@ def look(one, sign, near, far, steps, out):
     if near == 0 and far >= steps:  # to the end of the record
         best = -_INFINITE
         for t in range(steps - 1, -1, -1):
-            best = sign * one[t] if sign * one[t] > best else best
+            best = sign * first[t] if sign * first[t] > best else best
             out[t] = sign * best
     elif far == 0 and near <= -steps:  # from its start
         best = -_INFINITE
         for t in range(steps):
-            best = sign * one[t] if sign * one[t] > best else best
+            best = sign * first[t] if sign * first[t] > best else best
             out[t] = sign * best
     else:
         for t in range(steps):
             best = -1.0 if t + near >= steps or t + far < 0 else -_INFINITE
-            for seen in range(max(t + near, 0), min(t + far + 1, steps)):
-                best = sign * one[seen] if sign * one[seen] > best else best
+            for k in range(max(t + near, 0), min(t + far + 1, steps)):
+                best = sign * first[k] if sign * first[k] > best else best
             out[t] = sign * best
 
 
-def hold(code, one, two, steps, out):
+def until_robustness(code, first, second, steps, out):
     """The margins of until, unless and since, given those of the operands."""
     after = _INFINITE if code == _UNLESS else -_INFINITE
     for k in range(steps):
         t = k if code == _SINCE else steps - 1 - k
-        stays = one[t] if one[t] < after else after
-        after = out[t] = two[t] if two[t] > stays else stays
+        stays = first[t] if first[t] < after else after
+        after = out[t] = second[t] if second[t] > stays else stays
 
 
-def answer(program, part, numbers):
+def compare_counts(program, part, numbers):
     """Whether a comparison of counts is true for the counts that stand in `numbers`."""
-    for place in range(program.first[part], program.last[part]):
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        code, x, y = program.codes[k], numbers[program.one[k]], numbers[program.two[k]]
+        code, x, y = program.codes[k], numbers[program.first[k]], numbers[program.second[k]]
         if code == _SUBTRACT:
             numbers[k] = x - y
         elif code == _ABS:
             numbers[k] = abs(x)
         elif code == _SIGN:
             numbers[k] = 1.0 if x > 0 else -1.0 if x < 0 else 0.0
-    return compared(numbers[program.one[part]], numbers[program.two[part]], program.outcomes[part])
+    return comparison_holds(numbers[program.first[part]], numbers[program.second[part]], program.outcomes[part])
 
 
 def is_connective(code):
@@ -208,68 +208,70 @@ def is_connective(code):
     return code == _NOT or code == _AND or code == _OR or code == _IMPLIES
 
 
-def is_pair(code):
+def is_until(code):
     """Whether it looks along time at two operands."""
     return code == _UNTIL or code == _UNLESS or code == _SINCE
 
 
-def is_counted(code):
+def is_count(code):
     """Whether it makes a number of what is true at every step."""
     return code == _COUNT or code == _LONGEST
 
 
-def count_from_start(room, k):
+def reset_count(memory, k):
     """Let a count be what it is before the first step."""
-    room.numbers[k] = 0.0
-    room.robustness[k][0] = 0.0  # of a longest run, the one at hand stands where its margin would
+    memory.numbers[k] = 0.0
+    memory.robustness[k][0] = 0.0  # of a longest run, the one at hand stands where its margin would
 
 
-def count_step(code, room, k, holds):
+def update_count(code, memory, k, holds):
     """Go on with a count by one step."""
     if code == _COUNT:
-        room.numbers[k] += 1 if holds else 0
+        memory.numbers[k] += 1 if holds else 0
     else:
-        here = room.robustness[k][0] + 1 if holds else 0.0
-        room.robustness[k][0] = here
-        room.numbers[k] = here if here > room.numbers[k] else room.numbers[k]
+        here = memory.robustness[k][0] + 1 if holds else 0.0
+        memory.robustness[k][0] = here
+        memory.numbers[k] = here if here > memory.numbers[k] else memory.numbers[k]
 
 
-def run(program, signals, begin, steps, room):
+def evaluate_parts(program, signals, begin, steps, memory):
     """Work out every part of a formula in the record whose steps begin there."""
     for k in range(len(program.codes)):
-        code, one, two, out = program.codes[k], program.one[k], program.two[k], room.robustness[k]
+        code, first, second, out = program.codes[k], program.first[k], program.second[k], memory.robustness[k]
         if code == _ATOM:
-            measure(signals[one], begin, steps, program.outcomes[k], program.constants[k], program.spreads[k], out)
-        elif is_counted(code):
-            count_from_start(room, k)
+            atom_robustness(
+                signals[first], begin, steps, program.outcomes[k], program.constants[k], program.units[k], out
+            )
+        elif is_count(code):
+            reset_count(memory, k)
             for t in range(steps):
-                count_step(code, room, k, room.robustness[one][t] > 0)
-            room.totals[k] = room.numbers[k]
+                update_count(code, memory, k, memory.robustness[first][t] > 0)
+            memory.totals[k] = memory.numbers[k]
         elif code == _COMPARE:
-            holds = answer(program, k, room.numbers)
+            holds = compare_counts(program, k, memory.numbers)
             for t in range(steps):
                 out[t] = 1.0 if holds else -1.0
         elif code == _NAME:
-            room.numbers[k] = program.constants[k]
+            memory.numbers[k] = program.constants[k]
         elif program.sign[k] != 0:
-            look(room.robustness[one], program.sign[k], program.near[k], program.far[k], steps, out)
-        elif is_pair(code):
-            hold(code, room.robustness[one], room.robustness[two], steps, out)
+            window_robustness(memory.robustness[first], program.sign[k], program.near[k], program.far[k], steps, out)
+        elif is_until(code):
+            until_robustness(code, memory.robustness[first], memory.robustness[second], steps, out)
         elif is_connective(code):
-            join(code, room.robustness[one], room.robustness[two], steps, out)
+            connective_robustness(code, memory.robustness[first], memory.robustness[second], steps, out)
 
 
-def sees_any(program, part, step, steps):
+def window_has_steps(program, part, step, steps):
     """Whether what looks along time from a step has any step to look at."""
     return step + program.near[part] < steps and step + program.far[part] >= 0
 
 
-def witness(program, part, step, steps, robustness):
+def witness_step(program, part, step, steps, robustness):
     """The first step that proves, or breaks, what looks along time from a step; if there is none, the nearest to it.
 
     Where it has no step to look at, the step itself.
     """
-    sign, robustness = program.sign[part], robustness[program.one[part]]
+    sign, robustness = program.sign[part], robustness[program.first[part]]
     start, stop = max(step + program.near[part], 0), min(step + program.far[part] + 1, steps)
     if start >= stop:
         return step
@@ -282,23 +284,23 @@ def witness(program, part, step, steps, robustness):
     return nearest
 
 
-def extreme(program, part, step, steps, robustness):
+def extreme_step(program, part, step, steps, robustness):
     """The first step whose margin is that of what looks along time from a step, which has a step to look at."""
     t, last = max(step + program.near[part], 0), min(step + program.far[part], steps - 1)
-    while t < last and robustness[program.one[part]][t] != robustness[part][step]:
+    while t < last and robustness[program.first[part]][t] != robustness[part][step]:
         t += 1
     return t
 
 
-def weightier(program, part, step, robustness):
+def decisive_operand(program, part, step, robustness):
     """The operand of ∧, ∨ or ⇒ whose margin is that of the whole, and so has its truth; the first of equals."""
-    one, two = robustness[program.one[part]][step], robustness[program.two[part]][step]
+    first, second = robustness[program.first[part]][step], robustness[program.second[part]][step]
     code = program.codes[part]
-    one = -one if code == _IMPLIES else one
-    return program.one[part] if (one <= two if code == _AND else one >= two) else program.two[part]
+    first = -first if code == _IMPLIES else first
+    return program.first[part] if (first <= second if code == _AND else first >= second) else program.second[part]
 
 
-def settling(program, part, step, steps, robustness):
+def until_witness(program, part, step, steps, robustness):
     """The operand of until, unless or since that decides it, and at which step.
 
     It is true by b at some step after a at those on the way, and false by neither of them at some step after no b on
@@ -308,7 +310,7 @@ def settling(program, part, step, steps, robustness):
     holds = robustness[part][step] > 0
     sign = 1.0 if holds else -1.0
     whole = sign * robustness[part][step]
-    last, way = (program.two[part], program.one[part]) if holds else (program.one[part], program.two[part])
+    last, way = (program.second[part], program.first[part]) if holds else (program.first[part], program.second[part])
     since = program.codes[part] == _SINCE
     weakest, weakest_at = _INFINITE, step
     for k in range(step + 1 if since else steps - step):
@@ -323,158 +325,164 @@ def settling(program, part, step, steps, robustness):
     return way, weakest_at
 
 
-def decisive(program, room, steps):
-    """The step that decides a formula; see `explain.evidence.decisive_step`."""
+def decisive_step(program, memory, steps):
+    """The step that decides a formula; see `explain_record.evidence.decisive_step`."""
     part, step = program.roots[0], 0
     while program.codes[part] != _COMPARE:
         code, looks = program.codes[part], program.sign[part] != 0
         if code == _NOT or (looks and program.timeless[part]):
-            part = program.one[part]
+            part = program.first[part]
         elif looks:
             to = step + program.near[part]
             if program.near[part] != program.far[part] or not 0 <= to < steps:
-                return witness(program, part, step, steps, room.robustness)
-            part, step = program.one[part], to  # what looks at a single step is decided by what is there
-        elif is_pair(code):
-            return settling(program, part, step, steps, room.robustness)[1]
+                return witness_step(program, part, step, steps, memory.robustness)
+            part, step = program.first[part], to  # what looks at a single step is decided by what is there
+        elif is_until(code):
+            return until_witness(program, part, step, steps, memory.robustness)[1]
         elif code == _ATOM:
             return step
         else:
-            part = weightier(program, part, step, room.robustness)
-    return turned(program, part, room, steps)
+            part = decisive_operand(program, part, step, memory.robustness)
+    return counts_witness(program, part, memory, steps)
 
 
-def deciding(program, room, steps):
+def decisive_atom(program, memory, steps):
     """The atom, or comparison of counts, that a formula has its margin of, and the step that it looks at; or what looks
     along time and has no step to look at, which no value would change."""
     part, step = program.roots[0], 0
     while program.codes[part] != _ATOM and program.codes[part] != _COMPARE:
         code, looks = program.codes[part], program.sign[part] != 0
-        if looks and not sees_any(program, part, step, steps):
+        if looks and not window_has_steps(program, part, step, steps):
             return part, step
         if looks:
-            step = extreme(program, part, step, steps, room.robustness)
-        elif is_pair(code):
-            part, step = settling(program, part, step, steps, room.robustness)
+            step = extreme_step(program, part, step, steps, memory.robustness)
+        elif is_until(code):
+            part, step = until_witness(program, part, step, steps, memory.robustness)
             continue
-        part = program.one[part] if code == _NOT or looks else weightier(program, part, step, room.robustness)
+        part = (
+            program.first[part] if code == _NOT or looks else decisive_operand(program, part, step, memory.robustness)
+        )
     return part, step
 
 
-def count_from(program, part, room, whole):
+def set_counts(program, part, memory, complete):
     """Let a comparison's counts be what they are in the `whole` record, or before its first step."""
-    for place in range(program.first[part], program.last[part]):
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        if is_counted(program.codes[k]):
-            count_from_start(room, k)
-            room.numbers[k] = room.totals[k] if whole else 0.0
+        if is_count(program.codes[k]):
+            reset_count(memory, k)
+            memory.numbers[k] = memory.totals[k] if complete else 0.0
 
 
-def count_on(program, part, room, step):
+def advance_counts(program, part, memory, step):
     """Add a step to a comparison's counts; returns the largest margin of what they count."""
     largest = -_INFINITE
-    for place in range(program.first[part], program.last[part]):
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        if is_counted(program.codes[k]):
-            robustness = room.robustness[program.one[k]][step]
+        if is_count(program.codes[k]):
+            robustness = memory.robustness[program.first[k]][step]
             largest = robustness if robustness > largest else largest
-            count_step(program.codes[k], room, k, robustness > 0)
+            update_count(program.codes[k], memory, k, robustness > 0)
     return largest
 
 
-def turned(program, part, room, steps):
+def counts_witness(program, part, memory, steps):
     """The step at which a comparison of counts came to the answer that it kept, as counting went on.
 
     If its answer was the same all along, the first step that brought it nearest to the other one, which for one count
     and a constant is the last true step; if nothing that it counts is ever true, the step nearest to that.
     """
-    holds, outcomes = room.robustness[part][0] > 0, program.outcomes[part]
+    holds, outcomes = memory.robustness[part][0] > 0, program.outcomes[part]
     change, near, likely = -1, 0, 0
     nearest, likeliest = -_INFINITE, -_INFINITE
-    count_from(program, part, room, False)
+    set_counts(program, part, memory, False)
     for t in range(steps):
-        if answer(program, part, room.numbers) != holds:
+        if compare_counts(program, part, memory.numbers) != holds:
             change = t
-        robustness = count_on(program, part, room, t)
+        robustness = advance_counts(program, part, memory, t)
         if robustness > likeliest:
             likely, likeliest = t, robustness
-        answer(program, part, room.numbers)
-        ahead = room.numbers[program.one[part]] - room.numbers[program.two[part]]
+        compare_counts(program, part, memory.numbers)
+        ahead = memory.numbers[program.first[part]] - memory.numbers[program.second[part]]
         if not outcomes & GREATER:
             ahead = -abs(ahead) if outcomes == EQUAL else -ahead
         ahead = -ahead if holds else ahead
         if ahead > nearest:
             near, nearest = t, ahead
-    count_from(program, part, room, True)
+    set_counts(program, part, memory, True)
     if change >= 0:
         return change
     return near if likeliest > 0 else likely
 
 
-def steps_away(program, part, room):
+def count_distance(program, part, memory):
     """How many true steps more or fewer, of one of the counts, would change the answer of a comparison of counts.
 
     Infinite if no number of steps would, or none that records have: a count moves a side by one a step or more, or not
     at all, so that beyond all numbers at hand nothing changes.
     """
-    holds, least, reach = room.robustness[part][0] > 0, _INFINITE, int(program.constants[part]) + 2
-    for place in range(program.first[part], program.last[part]):
+    holds, least, reach = memory.robustness[part][0] > 0, _INFINITE, int(program.constants[part]) + 2
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        reach += int(room.totals[k]) if is_counted(program.codes[k]) else 0
-    for place in range(program.first[part], program.last[part]):
+        reach += int(memory.totals[k]) if is_count(program.codes[k]) else 0
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        steps = 1 if is_counted(program.codes[k]) else reach
+        steps = 1 if is_count(program.codes[k]) else reach
         while steps < reach and steps < least:
-            for changed in (room.totals[k] - steps, room.totals[k] + steps):
-                room.numbers[k] = changed
-                if changed >= 0 and answer(program, part, room.numbers) != holds:
+            for changed in (memory.totals[k] - steps, memory.totals[k] + steps):
+                memory.numbers[k] = changed
+                if changed >= 0 and compare_counts(program, part, memory.numbers) != holds:
                     least = float(steps)
             steps += 1
-        if is_counted(program.codes[k]):
-            room.numbers[k] = room.totals[k]
+        if is_count(program.codes[k]):
+            memory.numbers[k] = memory.totals[k]
     return least
 
 
-def explain(program, signals, begin, steps, room, record, decided):
+def explain_record(program, signals, begin, steps, memory, record, decisions):
     """Say how a record came to its answer, and how far it is from the other, in the unit that has sense."""
-    robustness = room.robustness[program.roots[0]][0]
-    part, step = deciding(program, room, steps)
-    size, unit = robustness, NO_UNIT
+    robustness = memory.robustness[program.roots[0]][0]
+    part, step = decisive_atom(program, memory, steps)
+    distance, unit = robustness, NO_UNIT
     if program.codes[part] != _ATOM:
-        if program.spreads[part] != 0.0:
-            away = steps_away(program, part, room)
-            size, unit = away if robustness > 0 else -away, STEPS
-    elif program.spreads[part] != 0.0:
-        value = signals[program.one[part]][begin + step]
+        if program.units[part] != 0.0:
+            steps_needed = count_distance(program, part, memory)
+            distance, unit = steps_needed if robustness > 0 else -steps_needed, STEPS
+    elif program.units[part] != 0.0:
+        value = signals[program.first[part]][begin + step]
         unit = DEVIATIONS if value == value else NO_UNIT  # noqa: PLR0124  a missing value is at no distance
-    decided.steps[record], decided.sizes[record], decided.units[record] = decisive(program, room, steps), size, unit
+    decisions.steps[record], decisions.distances[record], decisions.units[record] = (
+        decisive_step(program, memory, steps),
+        distance,
+        unit,
+    )
 
 
-def trace_records(program, signals, begins, lengths, low, high, room, followed, found, decided):
+def trace_records(program, signals, begins, lengths, low, high, memory, followed, result, decisions):
     """Trace formulas over the records `low` … `high` − 1, whose signals these are, and write down the results.
 
     `begins` says where each record begins if all lie one after the other; the signals begin with the first of these.
-    `followed` are the parts whose truth is recorded step by step. `decided` is None if nobody asks for it.
+    `followed` are the parts whose truth is recorded step by step. `decisions` is None if nobody asks for it.
     """
     for record in range(low, high):
         begin, steps = begins[record], lengths[record]
-        run(program, signals, begin - begins[low], steps, room)
+        evaluate_parts(program, signals, begin - begins[low], steps, memory)
         for row in range(len(program.roots)):
-            found.robustness[row, record] = room.robustness[program.roots[row]][0]
+            result.robustness[row, record] = memory.robustness[program.roots[row]][0]
         for row in range(len(followed)):
-            robustness, total = room.robustness[followed[row]], 0
+            robustness, total = memory.robustness[followed[row]], 0
             for t in range(steps):
-                found.held[row, begin + t] = robustness[t] > 0
+                result.part_truth[row, begin + t] = robustness[t] > 0
                 total += 1 if robustness[t] > 0 else 0
-            found.counts[row, record] = total
-        if decided is not None:
-            explain(program, signals, begin - begins[low], steps, room, record, decided)
+            result.counts[row, record] = total
+        if decisions is not None:
+            explain_record(program, signals, begin - begins[low], steps, memory, record, decisions)
 
 
 INNER = (
-    compared, measure, join, look, hold, answer, is_connective, is_pair, is_counted, count_from_start, count_step, run,
-    sees_any, witness, extreme, settling, weightier, count_from, count_on, turned, decisive, deciding, steps_away,
-    explain,
+    comparison_holds, atom_robustness, connective_robustness, window_robustness, until_robustness, compare_counts, is_connective, is_until, is_count, reset_count, update_count, evaluate_parts,
+    window_has_steps, witness_step, extreme_step, until_witness, decisive_operand, set_counts, advance_counts, counts_witness, decisive_step, decisive_atom, count_distance,
+    explain_record,
 )  # fmt: skip
 """The functions that `trace_records` calls, each before its callers."""
 
@@ -485,7 +493,7 @@ _FARTHEST = 1 << 20
 """Steps; a constant beyond that is as good as out of reach."""
 _MOST_STEPS = 1 << 26
 """Steps; no record is longer."""
-Spread = Callable[[Expression], float]
+Deviation = Callable[[Expression], float]
 
 
 @dataclass(eq=False)
@@ -507,9 +515,9 @@ class FormulaParts:
     @classmethod
     def of(cls, formulas: Iterable[Expression], schema: Schema) -> "FormulaParts":
         """The parts of formulas, or of any Boolean vectors."""
-        found = cls(schema)
-        found.roots += [found._add(formula) for formula in formulas]
-        return found
+        result = cls(schema)
+        result.roots += [result._add(formula) for formula in formulas]
+        return result
 
     @cached_property
     def truth_program(self) -> tuple[TraceProgram, TraceProgram]:
@@ -539,39 +547,39 @@ class FormulaParts:
             self.atoms[place] = atom
         return place
 
-    def program(self, spread: Spread | None) -> TraceProgram:
-        """The program. `spread` is the unit of a signal's distances; without it, robustness is ±1."""
-        found = TraceProgram.empty(len(self.codes), self.roots)
-        found.codes[:] = self.codes
-        found.one[:], found.two[:] = np.array(self.operands, np.int64).T
+    def program(self, deviation: Deviation | None) -> TraceProgram:
+        """The program. `deviation` is the unit of a signal's distances; without it, robustness is ±1."""
+        result = TraceProgram.empty(len(self.codes), self.roots)
+        result.codes[:] = self.codes
+        result.first[:], result.second[:] = np.array(self.operands, np.int64).T
         for place, atom in self.atoms.items():
-            found.outcomes[place], found.constants[place] = atom.outcomes, atom.constant
-            found.spreads[place] = spread(atom.signal) if spread is not None and atom.graded else 0.0
+            result.outcomes[place], result.constants[place] = atom.outcomes, atom.constant
+            result.units[place] = deviation(atom.signal) if deviation is not None and atom.graded else 0.0
         numbers: list[int] = []
         for e, place in self.places.items():
             code = code_of(e)  # what is spelt out has none that is done here, and its place is another's
             if code is MicroOp.NAME:
                 assert isinstance(e.head, Number)
-                found.constants[place] = e.head.value
+                result.constants[place] = e.head.value
             elif code in AHEAD | WINDOWED:
-                found.sign[place] = -1 if code in DUAL else 1
+                result.sign[place] = -1 if code in DUAL else 1
                 near, far = (int(min(bound, _MOST_STEPS)) for bound in e.window)
-                found.near[place], found.far[place] = (-far, -near) if code in BEHIND else (near, far)
+                result.near[place], result.far[place] = (-far, -near) if code in BEHIND else (near, far)
             elif code is MicroOp.COMPARE:
                 below = list(_numbers(e))
                 reach = sum(abs(part.head.value) for part in below if isinstance(part.head, Number))
-                found.outcomes[place], found.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
+                result.outcomes[place], result.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
                 # a true step more may join two stretches, or begin another: only of plain counts is it one more
                 stretches = {MicroOp.EPISODES, MicroOp.LONGEST}
-                found.spreads[place] = float(stretches.isdisjoint(map(code_of, below)))
-                found.first[place] = len(numbers)
+                result.units[place] = float(stretches.isdisjoint(map(code_of, below)))
+                result.numbers_start[place] = len(numbers)
                 numbers += sorted({self.places[part] for part in below})
-                found.last[place] = len(numbers)
+                result.numbers_stop[place] = len(numbers)
             if code in JOINING - LOOKING:
-                found.timeless[place] = all(found.timeless[list(self.operands[place])])
+                result.timeless[place] = all(result.timeless[list(self.operands[place])])
             elif code is MicroOp.COMPARE:
-                found.timeless[place] = True
-        return found._replace(numbers=np.array(numbers, np.int64))
+                result.timeless[place] = True
+        return result._replace(numbers=np.array(numbers, np.int64))
 
 
 def _numbers(comparison: Expression) -> Iterator[Expression]:
@@ -587,14 +595,14 @@ def _numbers(comparison: Expression) -> Iterator[Expression]:
 # A few records are traced by plain Python, because a compiler takes longer to load than that; many are traced by the
 # same functions, compiled.
 
-_AT_A_TIME = 1 << 13
+_STEPS_PER_BATCH = 1 << 13
 """Steps of records that are walked together: their signals stay in the cache, and are not so long that where memory is
 given back at once, as by the workers of Dask, each takes fresh pages."""
-RECORDS_LOOKED_AT = 1 << 14
+RECORDS_PER_UNLOAD = 1 << 14
 """Records on disk after which the memory that they took is let go."""
-_FEW = 1 << 18
+_COMPILER_COST = 1 << 18
 """Steps, one for each part of a formula, that plain Python walks in less time than a compiler takes to load."""
-_LITTLE = 1 << 11
+_SMALL = 1 << 11
 """Steps, counted so, that are walked in less time than is needed to prepare anything faster."""
 SIGNALS = 1 << 28
 """Bytes of signals that are usually kept."""
@@ -610,25 +618,30 @@ class Trace:
 
     begins: Ints  # where the steps of each record begin, if all lie one after the other
     lengths: Ints
-    found: TraceResult
-    decided: Decided | None
+    result: TraceResult
+    decisions: Decisions | None
     followed: Mapping[Expression, int]  # the rows of the parts that were followed
+
+    @property
+    def robustness(self) -> Floats:
+        """The robustness of each formula for each record."""
+        return self.result.robustness
 
     @property
     def truth(self) -> Bools:
         """The truth of each formula for each record."""
-        holds: Bools = self.found.robustness > 0
-        return holds
+        true: Bools = self.robustness > 0
+        return true
 
-    def held(self, part: Expression, place: int) -> Bools:
+    def part_truth(self, part: Expression, place: int) -> Bools:
         """The truth of a part that was followed, step by step of the record at a place."""
         begin = self.begins[place]
-        steps: Bools = self.found.held[self.followed[part], begin : begin + self.lengths[place]]
+        steps: Bools = self.result.part_truth[self.followed[part], begin : begin + self.lengths[place]]
         return steps
 
     def count(self, part: Expression, place: int) -> int:
         """The number of steps of that record at which the part holds."""
-        return int(self.found.counts[self.followed[part], place])
+        return int(self.result.counts[self.followed[part], place])
 
 
 class Tracer:
@@ -647,7 +660,7 @@ class Tracer:
         e: Expression,
         records: Ints | None = None,
         *,
-        spread: Spread | None = None,
+        deviation: Deviation | None = None,
         follow: Sequence[Expression] = (),
         decide: bool = False,
     ) -> Trace:
@@ -657,7 +670,7 @@ class Tracer:
         follow: parts of the formula whose truth is recorded. decide: find out what decided the answer.
         """
         parts = FormulaParts.of([e], self.panel.schema)
-        return self._trace(parts, parts.program(spread), None, records, follow=follow, decide=decide)[0]
+        return self._trace(parts, parts.program(deviation), None, records, follow=follow, decide=decide)[0]
 
     def is_faster(self, parts: FormulaParts) -> bool:
         """Return True if tracing takes less time than evaluating 64 records at a time, if only truth is asked for.
@@ -668,13 +681,13 @@ class Tracer:
         if choice != "auto" or self.panel.on_disk:  # tracing reads little at a time
             return choice != "bitsets"
         work = self.panel.steps * len(parts.codes)
-        return work <= _LITTLE or ("numba" not in sys.modules and work <= _Patience.left)
+        return work <= _SMALL or ("numba" not in sys.modules and work <= _InterpreterBudget.left)
 
-    def over_time(self, e: Expression, record: int, spread: Spread) -> Floats:
+    def over_time(self, e: Expression, record: int, deviation: Deviation) -> Floats:
         """The robustness of a formula, or any Boolean vector, at every step of the record at this position."""
         parts = FormulaParts.of([e], self.panel.schema)
-        trace, room = self._trace(parts, parts.program(spread), None, np.array([record]))
-        return np.array(room.robustness[parts.roots[0]][: trace.lengths[0]], np.float64)
+        trace, memory = self._trace(parts, parts.program(deviation), None, np.array([record]))
+        return np.array(memory.robustness[parts.roots[0]][: trace.lengths[0]], np.float64)
 
     def _trace(
         self,
@@ -690,42 +703,42 @@ class Tracer:
         starts, lengths = self.panel.starts[chosen], np.array(self.panel.lengths[chosen], np.int64)
         begins = np.cumsum(lengths) - lengths
         steps, rows = int(lengths.sum()), {part: row for row, part in enumerate(dict.fromkeys(follow))}
-        found = TraceResult(
+        result = TraceResult(
             np.empty((len(parts.roots), len(lengths))),
             np.empty((len(rows), steps), np.bool_),
             np.empty((len(rows), len(lengths)), np.int64),
         )
-        decided = Decided.empty(len(lengths)) if decide else None
+        decisions = Decisions.empty(len(lengths)) if decide else None
         followed = np.array([parts.places[part] for part in rows], np.int64)
         values = [self.signals.values(signal) for signal in parts.signals]
-        room = TraceMemory.empty(len(parts.codes), int(lengths.max(initial=0)))
-        few = _is_worth_no_compiler(len(parts.codes) * steps)
-        run: Any = trace_records if few else _compiled()
-        if few:
+        memory = TraceMemory.empty(len(parts.codes), int(lengths.max(initial=0)))
+        interpreted = _use_interpreter(len(parts.codes) * steps)
+        trace: Any = trace_records if interpreted else _compiled()
+        if interpreted:
             program = _listed(program) if listed is None else listed
-            room = TraceMemory._make(x.tolist() for x in room)
-        for low, high in _shares(lengths):
-            taken = _rows(starts[low:high], lengths[low:high])
+            memory = TraceMemory._make(x.tolist() for x in memory)
+        for low, high in _batches(lengths):
+            rows_read = _rows(starts[low:high], lengths[low:high])
             signals = np.empty((len(values), begins[high - 1] + lengths[high - 1] - begins[low]))
             for row, column in enumerate(values):
-                signals[row] = column[taken]
-            read = signals.tolist() if few else signals
-            run(program, read, begins, lengths, low, high, room, followed, found, decided)
-            if self.panel.on_disk and low // RECORDS_LOOKED_AT != high // RECORDS_LOOKED_AT:
+                signals[row] = column[rows_read]
+            values_read = signals.tolist() if interpreted else signals
+            trace(program, values_read, begins, lengths, low, high, memory, followed, result, decisions)
+            if self.panel.on_disk and low // RECORDS_PER_UNLOAD != high // RECORDS_PER_UNLOAD:
                 unload()
-        return Trace(begins, lengths, found, decided, rows), room
+        return Trace(begins, lengths, result, decisions, rows), memory
 
 
 def _listed(program: TraceProgram) -> TraceProgram:
     return TraceProgram._make(x.tolist() for x in program)
 
 
-def _shares(lengths: Ints) -> Iterator[tuple[int, int]]:
+def _batches(lengths: Ints) -> Iterator[tuple[int, int]]:
     """Records to be walked together: the first, and one past the last."""
     ends = np.cumsum(lengths)
-    if len(lengths) and ends[-1] < _AT_A_TIME:
+    if len(lengths) and ends[-1] < _STEPS_PER_BATCH:
         return iter([(0, len(lengths))])
-    share = ends // _AT_A_TIME
+    share = ends // _STEPS_PER_BATCH
     bounds = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(lengths)]
     return ((low, high) for low, high in pairwise(bounds) if low < high)
 
@@ -740,20 +753,20 @@ def _rows(starts: Ints, lengths: Ints) -> slice | Ints:
     return rows
 
 
-class _Patience:
+class _InterpreterBudget:
     """How much plain Python may still walk before it has taken as long as a compiler."""
 
-    left = _FEW
+    left = _COMPILER_COST
 
 
-def _is_worth_no_compiler(work: int) -> bool:
+def _use_interpreter(work: int) -> bool:
     """Return True if plain Python does this much before compiled code is loaded, or compiled."""
     choice = chosen_evaluator()
     if choice in ("interpreted", "compiled"):
         return choice == "interpreted"
-    if _compiled.cache_info().currsize or work > _Patience.left:
+    if _compiled.cache_info().currsize or work > _InterpreterBudget.left:
         return False
-    _Patience.left -= work
+    _InterpreterBudget.left -= work
     return True
 
 
@@ -779,4 +792,4 @@ def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int | No
 
 def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:
     trace = Tracer(panel, signals).trace(formula, follow=[formula])
-    return [trace.held(formula, place) for place in range(len(panel))]
+    return [trace.part_truth(formula, place) for place in range(len(panel))]

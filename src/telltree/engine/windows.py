@@ -20,15 +20,15 @@ _ZERO = np.uint64(0)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-class Looking(NamedTuple):
+class WindowMemory(NamedTuple):
     """Additional memory for programs that look along time. Without it, kernels get None."""
 
     spare: NDArray[np.uint64]  # one vector of a tile
     runs: NDArray[np.float64]  # for each lane, how many steps in a row
-    opened: NDArray[np.uint64]  # for each block, the records of which more must be known
+    undecided: NDArray[np.uint64]  # for each block, the records of which more must be known
 
     @classmethod
-    def empty(cls, words: int, blocks: int) -> "Looking":
+    def empty(cls, words: int, blocks: int) -> "WindowMemory":
         """For tiles of at most this many words and blocks."""
         return cls(aligned_words(1, words)[0], np.empty(64), np.empty(blocks, np.uint64))
 
@@ -53,13 +53,13 @@ def _shift(x, negate, valid, by, target):
 
 
 @small
-def _widen(source, seen, width, sign, target):
+def _widen(source, covered, width, sign, target):
     """A window four times as long, but no longer than `width`: at each step whether a vector, which sees as many steps
-    as `seen`, holds there or once, twice or three times as many steps later, or earlier."""
+    as `covered`, holds there or once, twice or three times as many steps later, or earlier."""
     one, two, three = (
-        sign * min(seen, width - seen),
-        sign * min(2 * seen, width - seen),
-        sign * min(3 * seen, width - seen),
+        sign * min(covered, width - covered),
+        sign * min(2 * covered, width - covered),
+        sign * min(3 * covered, width - covered),
     )
     words = len(target)
     for t in range(min(max(0, -three), words), max(0, min(words, words - three))):
@@ -68,7 +68,7 @@ def _widen(source, seen, width, sign, target):
 
 
 @small
-def _mend(x, negate, valid, near, further, sign, blocks, out):
+def _fill_ends(x, negate, valid, near, further, sign, blocks, out):
     """What a window sees from the last steps of each block, where it reaches the end: whatever is still to come."""
     for block in range(len(blocks) - 1):
         start, stop = blocks[at(block)] - blocks[0], blocks[at(block + 1)] - blocks[0]
@@ -93,21 +93,21 @@ def some_within(x, negate, valid, near, further, back, blocks, out, spare):
     if further + 1 >= longest:  # to the end of every block, which the last pass finds by itself, at all of its steps
         further = longest
     near, width = min(near, longest), further + 1 if further < longest else 0
-    seen, odd = np.int64(1), False
-    while seen < width:
-        seen, odd = 4 * seen, not odd
+    covered, odd = np.int64(1), False
+    while covered < width:
+        covered, odd = 4 * covered, not odd
     if odd:
         _shift(x, negate, valid, sign * near, spare)
     elif width:
         _shift(x, negate, valid, sign * near, out)
-    seen = np.int64(1)
-    while seen < width:
+    covered = np.int64(1)
+    while covered < width:
         if odd:
-            _widen(spare, seen, width, sign, out)
+            _widen(spare, covered, width, sign, out)
         else:
-            _widen(out, seen, width, sign, spare)
-        seen, odd = 4 * seen, not odd
-    _mend(x, negate, valid, near, further, sign, blocks, out)
+            _widen(out, covered, width, sign, spare)
+        covered, odd = 4 * covered, not odd
+    _fill_ends(x, negate, valid, near, further, sign, blocks, out)
 
 
 @small
@@ -144,8 +144,8 @@ def until_at_first(a, not_a, b, not_b, valid, weak, blocks, words):
         start, stop = blocks[at(block)] - blocks[0], blocks[at(block + 1)] - blocks[0]
         found, is_open = _ZERO, _ALL
         for t in range(start, stop):
-            now = valid[at(t)]
-            found |= is_open & (((b[at(t)] ^ not_b) & now) | (ended & ~now))
+            reduction = valid[at(t)]
+            found |= is_open & (((b[at(t)] ^ not_b) & reduction) | (ended & ~reduction))
             is_open &= a[at(t)] ^ not_a
             if is_open & ~found == _ZERO:
                 break
@@ -213,7 +213,7 @@ def longest_run(x, negate, valid, runs, lanes):
 
 
 @small
-def look(step, one, not_a, two, not_b, valid, value, flags, blocks, out, words, spare):
+def run_temporal(step, one, not_a, two, not_b, valid, value, flags, blocks, out, words, spare):
     """The instructions that look along time, on a tile; words are what they find at the first step of each block."""
     near, further = np.int64(0), np.int64(0)
     if step == WINDOW_OR:
@@ -237,7 +237,7 @@ def look(step, one, not_a, two, not_b, valid, value, flags, blocks, out, words, 
 
 
 @small
-def may_wait(steps, k, end, value):
+def may_defer(steps, k, end, value):
     """Whether an instruction that looks along time finds what it seeks at the very step where it is, so that much is
     known without looking, and the next is F of what it finds, or of that and something else."""
     at_once = steps[at(k), 0] == UNTIL or (steps[at(k), 0] == WINDOW_OR and value < FROM)
@@ -248,74 +248,84 @@ def may_wait(steps, k, end, value):
 
 
 @small
-def _known_before(before, negate, reduced, block):
-    """What is known of the instruction `before`, which looks along time, without looking: the records of a block in
+def _known_of_deferred(deferred, negate, reduced, block):
+    """What is known of the instruction `deferred`, which looks along time, without looking: the records of a block in
     which it, or its negation, finds something at all steps, at none, and at one at least."""
-    flags = before[4]
-    sought, negated = (before[3], flags >> 1 & 1) if before[0] == UNTIL else (before[2], flags & 1)
-    if sought <= 0:
+    flags = deferred[4]
+    target_ref, negated = (deferred[3], flags >> 1 & 1) if deferred[0] == UNTIL else (deferred[2], flags & 1)
+    if target_ref <= 0:
         return _ZERO, _ZERO, _ZERO
-    ever, ever_not = reduced[at(2 * sought + negated), at(block)], reduced[at(2 * sought + 1 - negated), at(block)]
+    ever, ever_not = (
+        reduced[at(2 * target_ref + negated), at(block)],
+        reduced[at(2 * target_ref + 1 - negated), at(block)],
+    )
     never = _ZERO if flags & WEAK else ~ever
     return (never, ~ever_not, never) if negate else (~ever_not, never, ever)
 
 
 @small
-def _settle(now, before, reduced, valid, blocks, low, high, words, opened):
-    """The records of each block that have F of what `before` looks for, or of that and something else, as far as that
+def _decide_early(reduction, deferred, reduced, valid, blocks, low, high, words, undecided):
+    """The records of each block that have F of what `deferred` looks for, or of that and something else, as far as that
     is known without looking, and those of which it is not known."""
-    is_left = now[2] == before[1]
-    negate, other = (now[4] & 1, now[3]) if is_left else (now[4] >> 1 & 1, now[2])
-    other_row = at(2 * other + (now[4] >> 1 & 1 if is_left else now[4] & 1))
+    is_left = reduction[2] == deferred[1]
+    negate, other = (reduction[4] & 1, reduction[3]) if is_left else (reduction[4] >> 1 & 1, reduction[2])
+    other_row = at(2 * other + (reduction[4] >> 1 & 1 if is_left else reduction[4] & 1))
     for block in range(low, high):
-        always, never, ever = _known_before(before, negate, reduced, block)
-        if now[0] == REDUCE_AND:
+        always, never, ever = _known_of_deferred(deferred, negate, reduced, block)
+        if reduction[0] == REDUCE_AND:
             others_ever = others_always = _ZERO
             if other > 0:
                 others_ever, others_always = reduced[other_row, at(block)], ~reduced[other_row ^ at(1), at(block)]
                 never |= ~others_ever
             ever = (always & others_ever) | (ever & others_always)
         exists = valid[at(blocks[at(block)])]
-        words[at(block - low)], opened[at(block - low)] = ever & exists, ~(ever | never) & exists
+        words[at(block - low)], undecided[at(block - low)] = ever & exists, ~(ever | never) & exists
 
 
 @small
-def reduce_looking(now, before, value, bitsets, vectors, reduced, valid, blocks, low, high, words, spare, opened):
-    """F of what the instruction `before` looks for along time, or of that and something else: it looks only in blocks
+def reduce_deferred(
+    reduction, deferred, value, bitsets, vectors, reduced, valid, blocks, low, high, words, spare, undecided
+):
+    """F of what the instruction `deferred` looks for along time, or of that and something else: it looks only in blocks
     of which the answer is not known without."""
-    now, before, bitsets, vectors = borrowed(now), borrowed(before), borrowed(bitsets), borrowed(vectors)
+    reduction, deferred, bitsets, vectors = (
+        borrowed(reduction),
+        borrowed(deferred),
+        borrowed(bitsets),
+        borrowed(vectors),
+    )
     reduced, valid, blocks = borrowed(reduced), borrowed(valid), borrowed(blocks)
-    words, spare, opened = borrowed(words), borrowed(spare), borrowed(opened)
-    _settle(now, before, reduced, valid, blocks, low, high, words, opened)
-    is_left, first, begin = now[2] == before[1], blocks[at(low)], low
-    a, b, other, flags = before[2], before[3], now[3] if is_left else now[2], before[4]
-    negate = _ALL if now[4] & (1 if is_left else 2) else _ZERO
-    negate_other = _ALL if now[4] & (2 if is_left else 1) else _ZERO
-    if now[0] == REDUCE:
-        other, negate_other = now[2], negate
+    words, spare, undecided = borrowed(words), borrowed(spare), borrowed(undecided)
+    _decide_early(reduction, deferred, reduced, valid, blocks, low, high, words, undecided)
+    is_left, first, begin = reduction[2] == deferred[1], blocks[at(low)], low
+    a, b, other, flags = deferred[2], deferred[3], reduction[3] if is_left else reduction[2], deferred[4]
+    negate = _ALL if reduction[4] & (1 if is_left else 2) else _ZERO
+    negate_other = _ALL if reduction[4] & (2 if is_left else 1) else _ZERO
+    if reduction[0] == REDUCE:
+        other, negate_other = reduction[2], negate
     while begin < high:
-        if opened[at(begin - low)] == _ZERO:
+        if undecided[at(begin - low)] == _ZERO:
             begin += 1
             continue
         end = begin + 1
-        while end < high and opened[at(end - low)] != _ZERO:
+        while end < high and undecided[at(end - low)] != _ZERO:
             end += 1
         start, stop = blocks[at(begin)], blocks[at(end)]
         here, there = start - first, stop - first
-        out = vectors[at(-1 - before[1]), here:there]
+        out = vectors[at(-1 - deferred[1]), here:there]
         one = bitsets[at(a), start:stop] if a >= 0 else vectors[at(-1 - a), here:there]
         two = bitsets[at(b), start:stop] if b >= 0 else vectors[at(-1 - b), here:there]
         not_a, not_b = _ALL if flags & 1 else _ZERO, _ALL if flags & 2 else _ZERO
-        some, found, seen = blocks[begin : end + 1], words[begin - low : end - low], valid[start:stop]
-        if now[0] == REDUCE and negate and before[0] == UNTIL:
-            until_fails(one, not_a, two, not_b, seen, flags & WEAK, flags & BACK, some, found)
+        some, found, covered = blocks[begin : end + 1], words[begin - low : end - low], valid[start:stop]
+        if reduction[0] == REDUCE and negate and deferred[0] == UNTIL:
+            until_fails(one, not_a, two, not_b, covered, flags & WEAK, flags & BACK, some, found)
         else:
-            look(before[0], one, not_a, two, not_b, seen, value, flags, some, out, opened[begin - low : end - low],
+            run_temporal(deferred[0], one, not_a, two, not_b, covered, value, flags, some, out, undecided[begin - low : end - low],
                   spare[: stop - start])  # fmt: skip
             beside = bitsets[at(other), start:stop] if other >= 0 else vectors[at(-1 - other), here:there]
             for block in range(end - begin):
                 both = found[at(block)]
                 for t in range(some[at(block)] - start, some[at(block + 1)] - start):
-                    both |= (out[at(t)] ^ negate) & (beside[at(t)] ^ negate_other) & seen[at(t)]
+                    both |= (out[at(t)] ^ negate) & (beside[at(t)] ^ negate_other) & covered[at(t)]
                 found[at(block)] = both
         begin = end
