@@ -1,4 +1,8 @@
-"""Bitsets: the truth of atoms for 64 records a word, made on demand and kept within a memory budget."""
+"""Bitsets of atoms, computed on demand and cached within a memory budget.
+
+A bitset has one bit per record and step, 64 records a word (`bitset_layout`). `pack` compares a signal with constants;
+where a signal is compared with many, `encode` first replaces its numbers by bytes, and `pack_codes` compares these.
+"""
 
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,21 +38,22 @@ from telltree.grammar.random_streams import place_of
 from telltree.logic import Expression
 from telltree.panel.disk_arrays import reserve, unload
 
-# ---- Signals as bytes: between which of a few constants each number lies, so that none is fetched for a second plane.
+# ---- Signals as bytes: the rank of each number among a few constants, so that it is fetched only once.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 MOST_CONSTANTS = 120
-"""Constants that a byte can tell apart, with room for what lies between them and what is missing."""
+"""Most constants that bytes can encode: each, and the intervals between them, needs a code, and so do missing values."""
 _MISSING = 255
 
 
 @kernel
 def encode(column, starts, lengths, blocks, constants, tile, codes):
-    """The code of each number, 64 to a word of a plane: twice the number of constants, which ascend, that are below it,
-    plus one where it is one of them itself; 255 where it is missing, or after a record's end. `tile` is room to
-    work in.
+    """Write the code of each number, 64 for each word of a bitset.
+
+    It is twice the number of (ascending) constants below it, plus one if it is a constant itself; 255 if it is missing,
+    and after a record's end. `tile` is scratch memory.
     """
     column, starts, lengths = borrowed(column), borrowed(starts), borrowed(lengths)
     for block in range(len(blocks) - 1):
@@ -65,7 +70,7 @@ def encode(column, starts, lengths, blocks, constants, tile, codes):
 
 @kernel
 def pack_codes(codes, blocks, valid, outcomes, places, slots, bitsets, reduced):
-    """As `packing.pack`, from codes: `places` are those of the constants among the ones that codes were made with."""
+    """Compute bitsets as `pack` does, from codes; `places` are the ranks of the constants in the grid of the codes."""
     codes, bitsets = borrowed(codes), borrowed(bitsets)
     for k in range(len(slots)):
         slot, code = slots[k], 2 * places[k] + 1
@@ -85,13 +90,13 @@ def pack_codes(codes, blocks, valid, outcomes, places, slots, bitsets, reduced):
             reduced[2 * slot, block], reduced[2 * slot + 1, block] = ever, ever_not
 
 
-# ---- Compiled making of planes: compare a column with constants, 64 records at a time.
+# ---- Bitsets from numbers: compare a column with constants, 64 records at a time.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 LINE = 8
-"""Numbers in a line of the cache: as many records are copied together, so that each line is written once."""
+"""Numbers in a cache line: as many records are copied together, so that each line is written once."""
 
 
 @small
@@ -121,7 +126,7 @@ def fill_tile(column, starts, lengths, block, steps, tile):
 
 @small
 def _compare_lanes(tile, t, outcome, constant):
-    """The bits of the records that compare so at a step; mostly in one comparison."""
+    """Return the bits of the records with this outcome at a step, mostly by one comparison."""
     if outcome == LESS:
         return lanes_below(tile, t, constant)
     if outcome == LESS | EQUAL:
@@ -138,7 +143,7 @@ def _compare_lanes(tile, t, outcome, constant):
 
 @small
 def _compare_block(tile, outcome, constant, bitsets, slot, first, steps, valid, reduced, block):
-    """Make a plane of the steps of a block, and note for which records it, and its negation, ever hold."""
+    """Write the words of one block of a bitset, and the records for which it, and its negation, are ever true."""
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(steps):
         word = _compare_lanes(tile, t, outcome, constant)
@@ -150,7 +155,7 @@ def _compare_block(tile, outcome, constant, bitsets, slot, first, steps, valid, 
 
 @small
 def _subtract(one, other, bitsets, slot, first, steps, valid, reduced, block):
-    """The same for what one plane has, and another has not."""
+    """Write the same for the difference of two bitsets."""
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(steps):
         word = bitsets[at(one), at(first + t)] & ~bitsets[at(other), at(first + t)]
@@ -162,7 +167,7 @@ def _subtract(one, other, bitsets, slot, first, steps, valid, reduced, block):
 
 @small
 def _partners(outcomes, constants, partners):
-    """For each x = c where x ≤ c and x < c are made too: which these are, else −1."""
+    """Find, for each x = c, the indices of x ≤ c and x < c among the same constants, else −1."""
     for k in range(len(constants)):
         upto = below = -1
         for other in range(len(constants) if outcomes[k] == EQUAL else 0):
@@ -174,12 +179,12 @@ def _partners(outcomes, constants, partners):
 
 @kernel
 def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, tile, partners, bitsets, reduced):
-    """Make a plane for each constant: planes[slots[k]] gets the bits where `column` compares as outcomes[k] says. Rows
-    2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, where the plane, and its negation, ever hold.
+    """Compute a bitset for each constant: bitsets[slots[k]] is true where `column` and constants[k] have outcomes[k].
 
-    A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false. x = c is made of
-    x ≤ c and x < c where it can be: to look at 64 numbers takes ten times as long as to look at two words. `tile` and
-    `partners` are room to work in.
+    Rows 2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, the records for which the bitset, and its
+    negation, are true at some step. A missing value (NaN) is neither less, equal nor greater. Steps after a record's
+    end are false. x = c is derived from x ≤ c and x < c if they are computed too: comparing 64 numbers takes ten times
+    as long as combining two words. `tile` and `partners` are scratch memory.
     """
     column, starts, lengths, bitsets = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(bitsets)
     valid, reduced, tile, partners = borrowed(valid), borrowed(reduced), borrowed(tile), borrowed(partners)
@@ -196,24 +201,25 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, til
                 _subtract(one, other, bitsets, slots[k], first, steps, valid, reduced, block)
 
 
-# ---- Planes: the truth of atoms as bits, made on demand and kept within a memory budget.
+# ---- The cache of bitsets.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 _LEAST_BITSETS = 64
-"""The fewest planes to keep, however small the budget."""
+"""The smallest capacity, however small the budget."""
 _AHEAD = 1 << 14
-"""Planes that a search is likely to need: memory for them is reserved at once, and costs nothing until it is used."""
+"""Bitsets that a search is likely to need: memory for them is allocated at once, and costs nothing until it is used."""
 
 _BITSETS_FOR_CODES = 8
-"""Planes that take as much memory as the codes of a signal."""
+"""The number of bitsets that take as much memory as the codes of a signal."""
 
 
 class Bitsets:
-    """The planes of one layout, and tables from an atom's number or name to its plane.
+    """The bitsets of one layout, and tables from an atom's number or name to its slot: twice its bitset, plus one if it
+    is the negation.
 
-    For a subset of a panel's records they are extracted from `source`, the planes of all records, as long as those fit
+    For a subset of a panel's records bitsets are extracted from `source`, those of all records, as long as these fit
     into their memory.
     """
 
@@ -227,30 +233,30 @@ class Bitsets:
         *,
         allocate: Allocator = aligned_words,
     ) -> None:
-        """`room`: makes room for planes, in memory or on disk; `memory` is the most that they take there."""
+        """`allocate`: allocates bitsets, in memory or on disk, of at most `memory` bytes. `numbered`: the number of atoms
+        that the grammar numbers."""
         self._layout = layout
         self._allocate = allocate
         self._signals = signals
         self._source = source
         self.capacity = max(_LEAST_BITSETS, memory // (8 * max(1, layout.words)))
         self.bits = np.zeros((1, layout.words), np.uint64)
-        """Plane 0 is never true."""
+        """Bitset 0 is never true."""
         self.reduced = np.zeros((2, len(layout.blocks) - 1), np.uint64)
-        """Rows 2p and 2p + 1: for which records plane p, and its negation, hold at some step."""
+        """Rows 2b and 2b + 1: the records for which bitset b, and its negation, are true at some step."""
         self.numbered = np.empty((2, max(1, numbered)), np.int32)
-        """The planes of atoms that the grammar numbers: twice the plane, plus one if it is the negation. In the first
-        row, those that are the same for all records and steps are plane 0 or its negation: formulas get simpler by
-        it, and many thresholds lie at the edge."""
+        """The slots of the atoms that the grammar numbers. In the first row, atoms that are constant over all records and
+        steps have bitset 0 or its negation: that simplifies formulas, and many thresholds are beyond all values."""
         self._codes: dict[Expression, NDArray[np.uint8]] = {}
         self.generation = 0
-        """How often all planes were dropped, and their places used anew."""
-        self._free_memory: list[NDArray[np.uint64]] = []  # memory of planes of subsets, to be reused
+        """The number of times that all bitsets were dropped."""
+        self._free_memory: list[NDArray[np.uint64]] = []  # for bitsets of subsets
         self._memory = self._borrow_memory() if source is not None else None
         self._for_search = numbered > 0 or source is not None
         self.clear()
 
     def _borrow_memory(self) -> NDArray[np.uint64]:
-        """Memory borrowed from the source, returned when these planes are gone: fresh memory is slow at first."""
+        """Borrow memory from the source until this object is deleted: first use of fresh memory is slow."""
         assert self._source is not None
         spare, words = self._source[0]._free_memory, self._layout.words
         needed = words * min(self.capacity, _AHEAD)
@@ -261,24 +267,25 @@ class Bitsets:
         return memory
 
     def clear(self) -> None:
-        """Drop all planes."""
+        """Drop all bitsets."""
         self.used = 1
         self.generation += 1
         self.numbered[:] = UNKNOWN
         self._atoms: list[tuple[Expression, int, float, bool]] = []  # as `Atom` has them
         self._places: dict[tuple[Expression, int], dict[float, int]] = {}
-        """For a signal and outcomes, the plane of each constant."""
+        """The bitset of each constant, by signal and outcomes."""
         self.keys = np.zeros(1024, np.uint64)
-        """The names of all other atoms, as a hash table; `slots` has their planes, in the same two rows."""
+        """A hash table of the names of all other atoms; `slots` has their slots, in the same two rows."""
         self.slots = np.zeros((2, 1024), np.int32)
         self._names = 0
-        self._slots_of_source = np.zeros(
-            0, np.int64
-        )  # for each plane of the source, at its current age, its plane here; 0 if none
+        self._slots_of_source = np.zeros(0, np.int64)  # the bitset here for each of the source; 0 if none
         self._source_generation = 0
 
     def take_from_source(self, names: NDArray[np.uint64], numbers: bool) -> NDArray[np.bool_] | None:
-        """Take over the source's planes for these names or numbers; returns which it has, None if memory is short."""
+        """Extract the source's bitsets for these names or numbers.
+
+        Return which of them the source has; None if memory is short.
+        """
         if self._source is None:
             return np.zeros(len(names), np.bool_)
         whole = self._source[0]
@@ -292,8 +299,8 @@ class Bitsets:
         return present
 
     def _take_ahead(self) -> None:
-        """Take as many planes again from the source as there are here, while there is room: a search needs most of them
-        in the end, and asks for a few at a time."""
+        """Extract as many further bitsets as there are here, if they fit: a search needs most of them in the end, but
+        a few at a time."""
         assert self._source is not None
         whole = self._source[0]
         more = (1 + np.flatnonzero(self._slots_of_source[1 : whole.used] == 0))[: self.used]
@@ -309,22 +316,22 @@ class Bitsets:
     def _register_taken(
         self, theirs: NDArray[np.int32], names: NDArray[np.uint64], own: NDArray[np.int32], numbers: bool
     ) -> None:
-        """Know by these names, or numbers, what the source knows by them and is here as well, but not yet by them."""
+        """Register the names, or numbers, that the source has for bitsets that were extracted, if they are new here."""
         new = np.flatnonzero((theirs >= 0) & (own < 0) & (self._slots_of_source[theirs >> 1] > 0))
         self._register(names[new], 2 * self._slots_of_source[theirs[new] >> 1] + (theirs[new] & 1), numbers)
 
     def add(self, named: Sequence[tuple[int, Atom]]) -> bool:
-        """Make planes for atoms, known from now on by these names; False if they do not fit into memory."""
+        """Compute bitsets for atoms, and register their names; return False if they do not fit into memory."""
         names = np.array([name for name, _ in named], np.uint64)
         if self._source is not None and self._source[0].add(named):
             return self.take_from_source(names, False) is not None
         return self._add_families(names, AtomFamily.several(atom for _, atom in named), False)
 
     def add_numbered(self, numbers: NDArray[np.uint64], families: Mapping[int, AtomFamily]) -> bool:
-        """Make planes for atoms that have these numbers; False if they do not fit into memory.
+        """Compute bitsets for atoms with these numbers; return False if they do not fit into memory.
 
-        `families` has them, by the number of the first of each, and others that are worth making with them while there
-        is room: to fetch the numbers of a signal takes many times as long as to compare them once more.
+        `families`, by the number of the first atom of each, has these atoms and others. The others are computed too if
+        they fit: fetching the numbers of a signal takes many times as long as comparing them once more.
         """
         if self._source is not None and self._source[0].add_numbered(numbers, families):
             return self.take_from_source(numbers, True) is not None
@@ -336,7 +343,7 @@ class Bitsets:
         return self._add_families(numbers, chosen, True)
 
     def _add_families(self, names: NDArray[np.uint64], families: Iterable[AtomFamily], numbers: bool) -> bool:
-        """Know atoms by these names, or numbers; False if their planes do not fit into memory."""
+        """Compute bitsets for atoms with these names, or numbers; return False if they do not fit into memory."""
         slots = self.slots_of(families)
         if slots is None:
             return False
@@ -344,7 +351,7 @@ class Bitsets:
         return True
 
     def slots_of(self, families: Iterable[AtomFamily]) -> NDArray[np.int64] | None:
-        """For each atom twice its plane, plus one for the negation; None if they do not fit into memory."""
+        """Return the slot of each atom, computing bitsets that do not exist; None if they do not fit into memory."""
         found, new, bitsets = list[int](), list[tuple[AtomFamily, int]](), self.used
         for family in families:
             negated = self._is_negated(family)
@@ -357,7 +364,7 @@ class Bitsets:
                 places.update(zip(fresh, count(bitsets), strict=False))
                 new.append((AtomFamily(base.signal, base.outcomes, base.graded, fresh), bitsets))
                 bitsets += len(fresh)
-            if len(fresh) == len(base.constants):  # all are new, and follow each other
+            if len(fresh) == len(base.constants):  # all are new and consecutive
                 found += range(2 * (bitsets - len(fresh)) + negated, 2 * bitsets + negated, 2)
             else:
                 found += [2 * places[constant] + negated for constant in base.constants]
@@ -371,19 +378,19 @@ class Bitsets:
         return np.array(found, np.int64)
 
     def share(self, memory: int) -> None:
-        """Use at most this many bytes from now on, to leave room for the planes of a subset."""
+        """Use at most this many bytes from now on, to leave memory for the bitsets of a subset."""
         self.capacity = max(_LEAST_BITSETS, memory // (8 * max(1, self._layout.words)))
         if self.used > self.capacity:
             self.release()
 
     def release(self) -> None:
-        """Drop all planes, and free their memory."""
+        """Drop all bitsets, and free their memory."""
         self.clear()
         self._codes.clear()
         self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
 
     def _reserve_slots(self, new: int) -> bool:
-        """Have room for so many new planes, which get the next places; False if they do not fit into memory."""
+        """Reserve slots for new bitsets; return False if they do not fit into memory."""
         if self.used + new + len(self._codes) * _BITSETS_FOR_CODES > self.capacity:
             self._codes.clear()
         if self.used + new > self.capacity:
@@ -393,10 +400,10 @@ class Bitsets:
         return True
 
     def _extract(self, bitsets: NDArray[np.signedinteger]) -> bool:
-        """Extract planes from the source; False if they do not fit into memory."""
+        """Extract bitsets from the source; return False if they do not fit into memory."""
         assert self._source is not None
         whole, subset = self._source
-        if self._source_generation != whole.generation:  # its planes have moved; those already extracted stay
+        if self._source_generation != whole.generation:  # its bitsets have new numbers; extracted ones stay
             self._slots_of_source, self._source_generation = np.zeros(0, np.int64), whole.generation
         if len(self._slots_of_source) < whole.used:
             self._slots_of_source = np.concatenate(
@@ -418,12 +425,12 @@ class Bitsets:
         return True
 
     def _make(self, new: Sequence[tuple[AtomFamily, int]]) -> None:
-        """Make the planes of families; each is given with the place of its first."""
+        """Compute the bitsets of families, each given with its first bitset."""
         by_signal: dict[Expression, list[tuple[AtomFamily, int]]] = {}
         for family, first in new:
             self._atoms += zip(repeat(family.signal), repeat(family.outcomes), family.constants, repeat(family.graded))
             by_signal.setdefault(family.signal, []).append((family, first))
-        together = list(chain.from_iterable(by_signal.values()))  # arrays are made once for all signals
+        together = list(chain.from_iterable(by_signal.values()))  # arrays are built once for all signals
         sizes, firsts = (
             np.array([(len(family.constants), first) for family, first in together], np.int64).reshape(-1, 2).T
         )
@@ -443,7 +450,7 @@ class Bitsets:
         constants: NDArray[np.float64],
         slots: NDArray[np.int64],
     ) -> None:
-        """Make the planes at these places, of one signal compared with constants."""
+        """Compute these bitsets of one signal compared with constants."""
         layout, grid = self._layout, self._signals.grids.get(signal, {})
         codes = self._codes_of(signal, grid) if grid and grid.keys() >= set(constants.tolist()) else None
         if codes is None:
@@ -454,10 +461,10 @@ class Bitsets:
             places = np.array([grid[constant] for constant in constants.tolist()])
             pack_codes(codes, layout.blocks, layout.valid, outcomes, places, slots, self.bits, self.reduced)
         if self._signals.panel.on_disk:
-            unload()  # the numbers are not needed any more
+            unload()  # the numbers are no longer needed
 
     def _codes_of(self, signal: Expression, grid: Grid) -> NDArray[np.uint8] | None:
-        """The codes of a signal; None if they are not worth it, or do not fit into memory beside the planes."""
+        """Return the codes of a signal; None if they do not pay off, or do not fit into memory with the bitsets."""
         if signal not in self._codes:
             if not self._for_search or self._source is not None or len(grid) > MOST_CONSTANTS:
                 return None
@@ -471,21 +478,20 @@ class Bitsets:
         return self._codes[signal]
 
     def _simplified(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The planes or their negations; constant ones as plane 0, which is never true, or its negation."""
+        """Return the slots, with those of constant bitsets replaced by bitset 0, which is never true, or its negation."""
         ever, ever_not = self.reduced[slots].any(axis=1), self.reduced[slots ^ 1].any(axis=1)
         return np.where(ever_not, np.where(ever, slots, 0), 1)
 
     def atom(self, bitset: int) -> Atom:
-        """The atom of a plane."""
+        """Return the atom of a bitset."""
         return Atom(*self._atoms[bitset - 1])
 
     def _is_negated(self, family: AtomFamily) -> int:
-        """Whether planes are those of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
-        missing."""
+        """Return 1 if the bitsets of the complement serve, negated: x ≥ c is ¬(x < c) unless values are missing."""
         return int(family.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.may_be_missing(family.signal))
 
     def _ensure_rows(self, new: int) -> None:
-        """Have room for all planes in use, of which the last are new."""
+        """Grow the arrays to all bitsets in use; the last `new` of them are about to be written."""
         if self.used > len(self.bits):
             rows = min(self.capacity, max(64, 2 * self.used, _AHEAD if self._for_search else 0))
             self.bits = _grown(self.bits, self._rows_of_words(rows))
@@ -493,14 +499,14 @@ class Bitsets:
         reserve(self.bits[self.used - new : self.used])
 
     def _rows_of_words(self, rows: int) -> NDArray[np.uint64]:
-        """Memory for this many planes: what was lent, if it suffices."""
+        """Return memory for this many bitsets: the borrowed memory if it suffices."""
         words = self._layout.words
         if self._memory is not None and rows * words <= len(self._memory):
             return self._memory[: rows * words].reshape(rows, words)
         return self._allocate(rows, words)
 
     def _register(self, names: NDArray[np.uint64], slots: NDArray[np.signedinteger], numbers: bool) -> None:
-        """Register planes, or their negations, by these names or numbers."""
+        """Register slots under these names or numbers."""
         both = np.array([self._simplified(slots), slots], np.int32)
         if numbers:
             self.numbered[:, names] = both
@@ -519,7 +525,7 @@ class Bitsets:
 
 @kernel
 def insert(keys, slots, names, both):
-    """Insert names into a hash table, with a value from each of both rows."""
+    """Insert names into a hash table, with the slots in both rows."""
     for k in range(len(names)):
         place = place_of(keys, names[k])
         keys[place] = names[k]
@@ -528,7 +534,7 @@ def insert(keys, slots, names, both):
 
 @kernel
 def find(keys, slots, names):
-    """Look names up in a hash table; UNKNOWN for those it does not have."""
+    """Look names up in a hash table; UNKNOWN if absent."""
     found = np.empty(len(names), np.int32)
     for k in range(len(names)):
         place = place_of(keys, names[k])
@@ -537,7 +543,7 @@ def find(keys, slots, names):
 
 
 def _atoms_numbered(families: Mapping[int, AtomFamily], numbers: Iterable[int]) -> list[AtomFamily]:
-    """Of families, by the number of the first of each, the atoms that have these numbers, in their order."""
+    """Return the atoms with these numbers, in their order; families are given by the number of their first atom."""
     constants = {
         number: (family, constant)
         for first, family in families.items()

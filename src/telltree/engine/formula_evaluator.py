@@ -1,4 +1,4 @@
-"""Formulas evaluated without a grammar, for trees, users and reports."""
+"""The evaluator of expressions, without a grammar: for trees, users and reports."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -33,15 +33,15 @@ class FormulaEvaluator(Evaluator[Sequence[Expression]]):
         allocate: Allocator = aligned_words,
         like: Evaluator[Any] | None = None,
     ) -> None:
-        """`before`, `allocate`: see `Evaluator`. `like`: one that may count or look along time; if this one may as well,
-        whether or not its formulas do, the same compiled code serves both."""
+        """`before`, `allocate`: see `Evaluator`. `like`: an evaluator whose compiled variant of the machine this one
+        uses, even if its formulas need less."""
         counts, temporal = compiled_capabilities(False, False) if like is None else (like.counts, like.temporal)
         super().__init__(
             panel, signals or signals_of(panel), counts=counts, temporal=temporal, threads=threads, memory=memory,
             before=before, allocate=allocate,
         )  # fmt: skip
         self._idents = Idents()
-        self._formulas: Sequence[Expression] = ()  # that are being compiled
+        self._formulas: Sequence[Expression] = ()  # being compiled
 
     @staticmethod
     def _number_of(formulas: Sequence[Expression]) -> int:
@@ -76,10 +76,10 @@ class FormulaEvaluator(Evaluator[Sequence[Expression]]):
         return found
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
-        """For the first formula and one of its atoms, the value of the atom's signal that decides each record: where
-        the atom's constant passes it, the answer turns. ±∞ where no constant would turn it.
+        """Return, for the first formula and one of its atoms, the turning point of each record: its answer changes where
+        the atom's constant passes this value of the signal. ±∞ if no constant would change it.
 
-        The formula must not count, and have the atom only once.
+        The formula must not count, and must have the atom only once.
         """
         first, places = np.zeros(1, np.int64), self.layout.places
         found = np.empty(len(places))
@@ -89,7 +89,7 @@ class FormulaEvaluator(Evaluator[Sequence[Expression]]):
         slots = self._bitsets.slots_of(AtomFamily.several([atom]))
         assert slots is not None, "the formula was just compiled"
         bitset = int(slots[0]) >> 1
-        # the distance to 0 is the value, and all other atoms are as far from turning as can be
+        # with constant 0 the distance is the value; all other atoms are infinitely far from turning
         distances, values = AtomDistances.empty(self._bitsets.used, np.inf), self.signals.values(atom.signal)
         distances.set_atom(bitset, values, self._bitsets.atom(bitset).outcomes, 0.0, 1.0)
         for low in range(0, len(places), RECORDS_PER_UNLOAD):
@@ -110,7 +110,7 @@ def _atoms(e: Expression) -> Iterator[Expression]:
 
 
 def graded_signals(e: Expression, schema: Schema) -> Iterator[Expression]:
-    """The signals whose distance to a constant counts in the margin of a formula."""
+    """Yield the signals whose distance to a constant counts in the robustness of a formula."""
     for atom in _atoms(e):
         made = Atom.of(atom, schema)
         if made.graded:

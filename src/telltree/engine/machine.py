@@ -1,4 +1,8 @@
-"""The machine that runs programs on bit planes: 64 records at a time, a whole population in one call."""
+"""The machine: it runs programs on bitsets, 64 records at a time, a whole population in one call.
+
+`evaluate` is the kernel. Its `Tally` has, for each formula, the number of records in each mask for which it is true, and
+a hash of the split. `Registers`, and `Counting` for programs that count, are its working memory.
+"""
 
 from typing import NamedTuple
 
@@ -52,41 +56,42 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Registers(NamedTuple):
-    """Where programs store intermediate results for the current tile."""
+    """Intermediate results of programs for the current tile."""
 
     vectors: NDArray[np.uint64]
     words: NDArray[np.uint64]
 
     @classmethod
     def empty(cls, registers: int, words: int, blocks: int) -> "Registers":
-        """This many registers for tiles of at most this many words and blocks."""
+        """Allocate registers for tiles of at most this many words and blocks."""
         return cls(aligned_words(registers, words), np.empty((registers, blocks), np.uint64))
 
 
 class Counting(NamedTuple):
-    """Additional registers for programs that count. Without them, kernels get None, and the code is not compiled."""
+    """Additional registers for programs that count. Kernels get None instead if no formula does, and are compiled
+    without the code for it."""
 
     lanes: NDArray[np.float64]
     counters: NDArray[np.uint64]  # bit k of 64 running counts
 
     @classmethod
     def empty(cls, registers: int, blocks: int) -> "Counting":
-        """This many registers for tiles of at most this many blocks."""
+        """Allocate registers for tiles of at most this many blocks."""
         return cls(np.empty((registers, blocks, LANES)), np.empty(64, np.uint64))
 
 
 @small
 def _add_bits(a, b, c):
-    """Three bits in each of 64 lanes added up: the ones, and the twos."""
+    """Add three bits in each of 64 lanes; return the ones and the twos."""
     either = a ^ b
     return either ^ c, (a & b) | (either & c)
 
 
 @small
 def _count(vector, negate, valid, counters, lanes):
-    """Bit-sliced counting: four steps are added to 64 counters at once, then the counters are read out.
+    """Count the true steps of 64 records, bit-sliced: four steps are added to 64 counters at once.
 
-    Blocks have whole vectors of four words. Ones and twos stay at hand; only fours are carried on.
+    Blocks have whole vectors of four words. Ones and twos stay in registers; only fours are carried to the counters.
     """
     bits = 2
     while (1 << bits) <= len(vector):
@@ -98,7 +103,7 @@ def _count(vector, negate, valid, counters, lanes):
         ones, some = _add_bits(ones, (vector[a] ^ negate) & valid[a], (vector[b] ^ negate) & valid[b])
         ones, more = _add_bits(ones, (vector[c] ^ negate) & valid[c], (vector[d] ^ negate) & valid[d])
         twos, carry = _add_bits(twos, some, more)
-        for k in range(2, bits):  # to look whether there is still a carry takes longer
+        for k in range(2, bits):  # testing for a remaining carry takes longer
             keep = counters[at(k)]
             counters[at(k)] = keep ^ carry
             carry &= keep
@@ -110,7 +115,7 @@ def _count(vector, negate, valid, counters, lanes):
 
 @small
 def _on_lanes(step, one, two, out, flags, value, word, vector):
-    """The instructions on 64 numbers: arithmetic and comparison of counts."""
+    """Run an instruction on 64 numbers: arithmetic or comparison of counts."""
     if step == COMPARE:
         found = lanes_below(one, 0, two) if flags & LESS else _ZERO
         found |= lanes_equal(one, 0, two) if flags & EQUAL else _ZERO
@@ -127,7 +132,7 @@ def _on_lanes(step, one, two, out, flags, value, word, vector):
 
 @small
 def _never_true(words):
-    """Whether something holds at no step of any record."""
+    """Return True if no bit is set."""
     ever = _ZERO
     for word in words:
         ever |= word
@@ -136,9 +141,9 @@ def _never_true(words):
 
 @small
 def _known_without_steps(reduced, a, b, flags, block):
-    """The value of F(a ∧ b) for records where no step need be examined, and the records that need it.
+    """Return the value of F(a ∧ b) for records where it follows without their steps, and the records where it does not.
 
-    It is false where a or b never holds, and true where one holds at some step and the other at all steps.
+    It is false where a or b is never true, and true where one is true at some step and the other at all steps.
     """
     ever_a, ever_not_a = reduced[2 * a + (flags & 1), block], reduced[2 * a + 1 - (flags & 1), block]
     ever_b, ever_not_b = reduced[2 * b + (flags >> 1 & 1), block], reduced[2 * b + 1 - (flags >> 1 & 1), block]
@@ -148,10 +153,10 @@ def _known_without_steps(reduced, a, b, flags, block):
 
 @inline
 def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, registers, counting, temporal):
-    """Run one program on the blocks `low` … `high` − 1, whose words are contiguous in every plane."""
+    """Run one program on the blocks `low` … `high` − 1, whose words are contiguous in every bitset."""
     vectors, words = registers.vectors, registers.words
     first, last = blocks[at(low)], blocks[at(high)]
-    deferred = False  # whether the instruction before looks along time, and was put off
+    deferred = False  # the previous instruction is temporal, and is left to this one
     for k in range(programs.bounds[at(individual), 0], programs.bounds[at(individual), 1]):
         now = programs.steps[at(k)]
         step, destination, a, b, flags = now[0], at(-1 - now[1]), now[2], now[3], now[4]
@@ -169,7 +174,7 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
             reduce_deferred(now, programs.steps[at(k - 1)], programs.values[at(k - 1)], bitsets, vectors, reduced, valid,
                             blocks, low, high, words[destination], temporal.spare, temporal.undecided)  # fmt: skip
             continue
-        # planes cover all blocks, registers start at block `low`
+        # bitsets cover all blocks, registers start at block `low`
         one, skip_one = (bitsets[at(a)], first) if a >= 0 else (vectors[at(-1 - a)], 0)
         two, skip_two = (bitsets[at(b)], first) if b >= 0 else (vectors[at(-1 - b)], 0)
         out = vectors[destination]
@@ -177,7 +182,7 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
             for t in range(last - first):
                 out[at(t)] = (one[at(skip_one + t)] ^ not_a) & (two[at(skip_two + t)] ^ not_b)
             continue
-        if step == SUFFIX_OR:  # planes are read from first to last, which is much faster
+        if step == SUFFIX_OR:  # bitsets are read from first to last, which is much faster
             for t in range(last - first):
                 out[at(t)] = (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
         if step == WINDOW_OR or step == UNTIL or step == BEGINS:
@@ -202,7 +207,7 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
                 open_records = _ALL
                 if a >= 0 and b >= 0:
                     found, open_records = _known_without_steps(reduced, a, b, flags, block)
-                elif a >= 0 or b >= 0:  # where one never holds, both do not
+                elif a >= 0 or b >= 0:  # where one is never true, the conjunction is not
                     open_records = reduced[2 * a + (flags & 1) if a >= 0 else 2 * b + (flags >> 1 & 1), block]
                 if open_records & valid[at(first + start)] != _ZERO:
                     for t in range(start, stop):
@@ -242,11 +247,11 @@ class Tally(NamedTuple):
     answer: NDArray[np.uint64]  # a hash of the split it makes
     size: NDArray[np.int64]  # terminals
     truth: NDArray[np.uint64]  # individuals × blocks: one bit per record
-    steps: NDArray[np.uint64]  # for a single individual: a plane, its truth at every step
+    steps: NDArray[np.uint64]  # for a single individual: the bitset of its truth at every step
 
     @classmethod
     def empty(cls, individuals: int, masks: int, blocks: int = 0, words: int = 0) -> "Tally":
-        """Memory for the results of this many individuals."""
+        """Allocate results for this many individuals."""
         return cls(
             np.empty((individuals, masks), np.int64),
             np.empty((individuals, 2), np.int64),
@@ -262,13 +267,13 @@ class Tally(NamedTuple):
             rows[...] = 0
 
     def part(self, low: int, high: int) -> "Tally":
-        """The rows for some of the individuals."""
+        """Return the rows of some individuals, as views."""
         return Tally._make([rows[low:high] for rows in self[:-1]] + [self.steps])
 
 
 @inline
 def _count_eight(counts, keep, masks, first, found, skip, negate, low, high):
-    """Add to eight counts in parallel: how many records of each mask are set in the words `found` (see `_tally`)."""
+    """Add to eight counts in parallel the number of records of each mask that are set in `found` (see `_tally`)."""
     c = d = e = f = g = h = i = j = 0
     for block in range(low, high):
         word, mask = found[at(skip + block)] ^ negate, masks[at(block)]
@@ -286,12 +291,12 @@ def _count_eight(counts, keep, masks, first, found, skip, negate, low, high):
 
 @inline
 def _tally(tally, opposite, j, found, skip, negate, low, high, begun, records, masks, before):
-    """Add the result of a program on the blocks `low` … `high` − 1. It is `found`, in which block 0 would be at `skip`,
-    negated or not. `begun`: whether there were others before, which do not have the first record.
+    """Add the result of a program on the blocks `low` … `high` − 1 to the tally.
 
-    Two formulas have the same answer if they make the same split, whichever side they call true. Until all blocks are
-    added, the second number of members says whether the formula is true of the first record. `before` is the number of
-    blocks in the shards before this one.
+    The result is `found` ^ `negate`; block 0 would be at `skip`. `begun` is False for the first tile, which has the
+    first record. Two formulas get the same hash if they make the same split, whichever side they call true. Until all
+    blocks are added, `members[1]` is 1 if the formula is true for the first record. `before` is the number of blocks in
+    the shards before this one.
     """
     members, counts, groups = tally.members[at(j)], tally.counts[at(j)], masks.shape[1]
     keep = -1 if begun else 0  # a mask: the first tile overwrites, later ones add
@@ -344,11 +349,11 @@ def evaluate(
 ):
     """Run the programs of the `wanted` individuals on all blocks; row j of the tally is for wanted[j].
 
-    Blocks are processed a tile at a time, for the whole population, so that planes stay in cache and each instruction
-    has enough words to work on. In one of several shards, `before` is the number of blocks in the shards before it, and
-    `opposite`, else empty, gets the hash of the answer with true and false swapped, in case the very first record asks
-    for it. The second number of members is then not the smaller side, but whether a formula is true of the first record
-    here.
+    Blocks are processed a tile at a time, for the whole population, so that bitsets stay in the cache and each
+    instruction has enough words to work on. In one of several shards, `before` is the number of blocks in the shards
+    before it, and `opposite`, else empty, gets the hash with true and false swapped: the very first record, perhaps of
+    another shard, decides which is used. Then `members[:, 1]` is 1 if a formula is true for the first record of this
+    shard, and not the size of the smaller side.
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
     bitsets, reduced, valid, blocks = borrowed(bitsets), borrowed(reduced), borrowed(valid), borrowed(blocks)

@@ -1,4 +1,8 @@
-"""Signals: what atoms compare, as one float per row of the panel's columns."""
+"""Signals: the numbers that atoms compare, one float per row of the panel's columns.
+
+`Signals` computes and caches them. `SIGNALS`, at the end, has a cell for each operator that makes signals; the functions
+that the cells use, on windows and whole records, come first.
+"""
 
 import sys
 from collections import OrderedDict
@@ -48,18 +52,18 @@ from telltree.logic.shapelet import distances
 from telltree.panel import Panel, disk_arrays
 from telltree.panel.statistics import Statistics
 
-# ---- Numbers made of the values that a signal has at several steps of a record.
+# ---- Aggregates of the values of a signal at several steps of a record.
 #
-# Records lie one after the other, and `numbers` has the number of each step in its record, from 0. Only values that
-# are there count; where there is none, the number is missing (NaN). Windows become twice as long with each pass. Sums
-# are exact but for their last rounding, whatever the order in which they are added up.
+# Records are concatenated, and `numbers` has the number of each step in its record, from 0. Missing values are left out;
+# an aggregate of none is missing (NaN). Windows become twice as long with each pass. Sums are exact up to one final
+# rounding, in whatever order they are added.
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 def earlier(values: Floats, numbers: Ints, steps: int, default: float = np.nan) -> Floats:
-    """What there was so many steps before; `default` where the record had not begun."""
+    """Return the values so many steps earlier; `default` before the start of the record."""
     if steps == 0:
         return values
     found = np.full_like(values, default)
@@ -69,14 +73,14 @@ def earlier(values: Floats, numbers: Ints, steps: int, default: float = np.nan) 
 
 
 class Window(NamedTuple):
-    """Steps to look back at: from `far` to `near` steps before, but none beyond the start of the record."""
+    """The steps from `far` to `near` steps back, as far as the record goes."""
 
     near: int
     far: int
 
     @classmethod
     def of(cls, near: float, far: float, numbers: Ints) -> "Window":
-        """A window no longer than the longest record."""
+        """Return a window no longer than the longest record."""
         longest = int(numbers.max(initial=0)) + 1
         return cls(int(min(near, longest)), int(min(far, longest)))
 
@@ -86,12 +90,12 @@ class Window(NamedTuple):
 
     @classmethod
     def so_far(cls, numbers: Ints) -> "Window":
-        """All steps up to this one."""
+        """Return the window of all steps up to the current one."""
         return cls.of(0, np.inf, numbers)
 
 
 def window_extreme(values: Floats, numbers: Ints, window: Window, better: Callable[[Floats, Floats], Any]) -> Floats:
-    """The least (np.fmin) or the greatest (np.fmax) value in a window."""
+    """Return the least (np.fmin) or the greatest (np.fmax) value in the window of each step."""
     found, reach = values, 1
     while 2 * reach <= window.steps:
         found, reach = better(found, earlier(found, numbers, reach)), 2 * reach
@@ -101,7 +105,7 @@ def window_extreme(values: Floats, numbers: Ints, window: Window, better: Callab
 
 
 def count(values: Floats, numbers: Ints, window: Window) -> Ints:
-    """How many values there are in a window."""
+    """Return the number of values in the window of each step."""
     known = np.concatenate([[0], np.cumsum(~np.isnan(values))])
     place = np.arange(len(values))
     last = place - np.minimum(numbers + 1, window.near) + 1
@@ -110,12 +114,12 @@ def count(values: Floats, numbers: Ints, window: Window) -> Ints:
 
 
 def total(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """The sum of the values in a window."""
+    """Return the sum of the values in the window of each step."""
     return np.where(count(values, numbers, window) > 0, _summed(values, numbers, window), np.nan)
 
 
 def _summed(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """The same, but 0 of no values."""
+    """Return the same, but 0 for an empty window."""
     block = _Sum.of(np.where(np.isnan(values), 0.0, values))
     found, taken, reach, left = _Sum.of(np.zeros_like(values)), 0, 1, window.steps
     while left:
@@ -128,31 +132,31 @@ def _summed(values: Floats, numbers: Ints, window: Window) -> Floats:
 
 
 def mean(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """The mean of the values in a window."""
+    """Return the mean of the values in the window of each step."""
     known = count(values, numbers, window)
     return np.where(known > 0, _summed(values, numbers, window) / np.maximum(known, 1), np.nan)
 
 
 def value_range(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """By how much the greatest value in a window is above the least."""
+    """Return the greatest less the least value in the window of each step."""
     with np.errstate(invalid="ignore", over="ignore"):  # inf − inf is missing
         return window_extreme(values, numbers, window, np.fmax) - window_extreme(values, numbers, window, np.fmin)
 
 
 def at_last(values: Floats, numbers: Ints, holds: NDArray[np.bool_]) -> Floats:
-    """The value at the last step, up to this one, at which something held; missing if it never did."""
+    """Return the value at the last step, up to the current one, where `holds`; missing if there is none."""
     place = np.arange(len(values))
     last = np.maximum.accumulate(np.where(holds, place, -1))
     return np.where(last >= place - numbers, values[np.maximum(last, 0)], np.nan)
 
 
 def at_every_step(so_far: Floats, lengths: Ints) -> Floats:
-    """What has been made so far by the last step of each record, for all of its steps."""
+    """Return the value at the last step of each record, at all of its steps."""
     return np.repeat(so_far[np.cumsum(lengths) - 1], lengths)
 
 
 def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
-    """The value at the first step of the record at which something holds, for all of its steps; missing if at none."""
+    """Return the value at the first step of each record where `holds`, at all of its steps; missing if there is none."""
     ends = np.cumsum(lengths)
     place = np.where(holds, np.arange(len(values)), len(values))
     following = np.append(np.minimum.accumulate(place[::-1])[::-1], len(values))[ends - lengths]
@@ -161,9 +165,9 @@ def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
 
 
 def slope(values: Floats, numbers: Ints, lengths: Ints) -> Floats:
-    """Of the line that is nearest to all values of a record, by least squares, a step; 0 of a single value.
+    """Return the slope, per step, of the least-squares line through the values of each record; 0 for a single value.
 
-    Steps are counted so that all numbers but the values are whole: n t − Σ t in place of t − the mean of t.
+    n t − Σ t in place of t − mean(t) keeps all numbers integral except the values.
     """
     so_far, known = Window.so_far(numbers), ~np.isnan(values)
 
@@ -180,7 +184,7 @@ def slope(values: Floats, numbers: Ints, lengths: Ints) -> Floats:
 
 
 class _Sum(NamedTuple):
-    """A sum, and what was lost by rounding it."""
+    """Sums with their rounding errors."""
 
     high: Floats
     low: Floats
@@ -205,13 +209,13 @@ class _Sum(NamedTuple):
             return self.high + self.low
 
 
-# ---- Signals: what atoms compare, as one float per row of the panel's columns.
+# ---- The cache of signals.
 #
 # Arithmetic on a missing value is missing. Boolean signals are 1 and 0, categorical ones are codes; both are NaN where
 # the data are missing.
 
 Grid = dict[float, int]
-"""Constants in ascending order, each with its place among them."""
+"""The rank of each constant, in ascending order."""
 TraceFunction = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
 
 
@@ -219,23 +223,23 @@ class Signals:
     """The signals of one panel, computed on demand and cached while they fit into `memory` bytes."""
 
     def __init__(self, panel: Panel, trace: TraceFunction, memory: int, *, part_of: "Signals | None" = None) -> None:
-        """`part_of`: the signals of a panel that has all these records: only standard deviations differ."""
+        """`part_of`: the signals of a panel with all these records; only standard deviations differ."""
         self.panel = panel
         self._trace = trace
         self._parent = part_of
         self._memory = memory
         self._cache: OrderedDict[Expression, Floats] = OrderedDict()
-        self._cached_bytes = 0  # bytes of those kept
+        self._cached_bytes = 0  # as `_cost` counts
         self.deviations: dict[Expression, float] = {}
-        """Standard deviations, as far as they are known; of a shard, those of the signals of all shards."""
+        """Known standard deviations; in a shard, those over the records of all shards."""
         self._misses: dict[Expression, bool] = {}
         self.atoms: dict[int, Atom] = {} if part_of is None else part_of.atoms
-        """Atoms met so far, by name: what they are does not depend on the records looked at."""
+        """Known atoms, by name; they do not depend on the records."""
         self.grids: dict[Expression, Grid] = {} if part_of is None else part_of.grids
-        """The constants that a grammar compares a signal with, where that is known."""
+        """The constants that a grammar compares a signal with, where known."""
 
     def values(self, signal: Expression) -> Floats:
-        """One number per row of the shared columns; rows of records outside the panel are undefined."""
+        """Return one number per row of the shared columns; rows of records outside the panel are undefined."""
         if self._parent is not None:
             return self._parent.values(signal)
         if signal in self._cache:
@@ -255,15 +259,15 @@ class Signals:
         return values
 
     def deviation(self, signal: Expression) -> float:
-        """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
+        """Return the standard deviation of a signal over the panel; 1 if it does not vary, or is not finite."""
         if signal not in self.deviations:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
+            with np.errstate(over="ignore", invalid="ignore"):  # an overflow counts as 1
                 deviation = Statistics(self._pieces(signal)).standard_deviation()
             self.deviations[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
         return self.deviations[signal]
 
     def _in_parts(self, signal: Expression) -> Floats:
-        """A signal of a panel on disk, made part by part, and on disk as well."""
+        """Compute a signal of a panel on disk part by part, and store it on disk."""
         found, first = disk_arrays.empty(self._height, np.float64), 0
         for part in self.panel.parts():
             last = first + len(part)
@@ -272,7 +276,7 @@ class Signals:
         return found
 
     def _pieces(self, signal: Expression) -> list[Callable[[], Floats]]:
-        """What gives the values of the panel's records, one after the other, some at a time where they are on disk."""
+        """Return functions that return the values of the panel's records piece by piece; one piece if in memory."""
         values, rows = self.values(signal), self.panel.rows()
         if not disk_arrays.on_disk(values):
             return [lambda: values[rows]]
@@ -285,14 +289,14 @@ class Signals:
         return [partial(_read_and_unload, values, some) for some in taken]
 
     def release(self) -> None:
-        """Take no memory for what is on disk, until it is touched again."""
+        """Free the memory of data on disk until they are read again."""
         if self.panel.on_disk:
             self._cache.clear()
             self._cached_bytes = 0
         self.panel.unload()
 
     def may_be_missing(self, signal: Expression) -> bool:
-        """Whether any value of the signal may be missing."""
+        """Return True if any value of the signal may be missing."""
         if signal not in self._misses:
             values = self.values(signal)
             self._misses[signal] = any(bool(np.isnan(values[some].min())) for some in disk_arrays.pieces(values))
@@ -326,7 +330,7 @@ class Signals:
         return SIGNALS[head](self, e)
 
     def map_records(self, e: Expression, compute: Callable[[Floats, NDArray[np.int64]], Floats]) -> Floats:
-        """A signal made of another, and of the number of each step in its record, one record after the other."""
+        """Return a signal computed from another, and the number of each step in its record, on concatenated records."""
         return self.by_row(compute(self.values(e)[self.panel.rows()], self.numbers()))
 
     @cached_property
@@ -335,18 +339,18 @@ class Signals:
         return len(self.panel.column(names[0])) if names else int((self.panel.starts + self.panel.lengths).max())
 
     def by_row(self, stacked: Floats) -> Floats:
-        """What the records of the panel have, one after the other, where their rows are."""
+        """Move the values of concatenated records to the rows of the records."""
         found = np.zeros(self._height)
         found[self.panel.rows()] = stacked
         return found
 
     def numbers(self) -> NDArray[np.int64]:
-        """The number of each step in its record, from 0, one record after the other."""
+        """Return the number of each step in its record, from 0, for concatenated records."""
         lengths = self.panel.lengths
         return np.arange(self.panel.steps) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
     def comparable_operands(self, args: tuple[Expression, ...]) -> tuple[Any, Any]:
-        """Two vectors to compare; categories of different columns are compared by name."""
+        """Return two comparable vectors; categories of different columns are compared by name."""
         if args[0].type is not Type.CATEGORICAL_VECTOR:
             return self.values(args[0]), self.values(args[1])
         names: dict[str, int] = {}
@@ -362,13 +366,13 @@ class Signals:
         return operands[0], operands[1]
 
     def missing(self, e: Expression) -> Any:
-        """Where a signal has no value."""
+        """Return the rows where a signal is missing."""
         if e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) and not isinstance(e.head, Attribute):
             return np.zeros(self._height)  # a formula is never missing
         return np.isnan(self.values(e))
 
     def _truth(self, e: Expression) -> Floats:
-        """A Boolean vector with connectives or temporal operators inside an atom: the operand of a user function."""
+        """Return a Boolean vector with connectives or temporal operators inside an atom, as 1 and 0."""
         found = np.zeros(self._height)
         for start, truth in zip(self.panel.starts, self._trace(self.panel, self, e), strict=True):
             found[start : start + len(truth)] = truth
@@ -420,21 +424,21 @@ def _checked(function: UserFunction, operands: list[NDArray[Any]], record: objec
 
 
 def _cost(signal: Floats) -> int:
-    """What counts of a signal that is kept: memory is scarcer than disk."""
+    """Return the bytes that a cached signal counts; those on disk count less."""
     return signal.nbytes // 16 if disk_arrays.on_disk(signal) else signal.nbytes
 
 
 def _read_and_unload(values: Floats, rows: Any) -> Floats:
-    """Some values from disk; what they took of it is not needed any more."""
+    """Copy some values from disk, and free the memory that reading took."""
     found = np.array(values[rows])
     disk_arrays.unload()
     return found
 
 
 def _elapsed(signals: Signals, e: Expression) -> Floats:
-    """The time since the first step of the record, in steps if times are not known.
+    """Return the time since the first step of the record, in steps if there are no times.
 
-    Where steps are evenly apart it is counted by them, so that it is the same whenever a record begins.
+    Even steps are counted and multiplied, so that the result does not depend on the time of the first step.
     """
     panel, numbers = signals.panel, signals.numbers()
     times = panel.stacked_times()
@@ -444,7 +448,7 @@ def _elapsed(signals: Signals, e: Expression) -> Floats:
 
 
 def _left(signals: Signals, e: Expression) -> Floats:
-    """The time until the last step of the record, in steps if times are not known."""
+    """Return the time until the last step of the record, in steps if there are no times."""
     panel, numbers, lengths = signals.panel, signals.numbers(), signals.panel.lengths
     times, to_go = panel.stacked_times(), np.repeat(lengths - 1, lengths) - numbers
     if times is None or panel.period is not None:
@@ -453,14 +457,14 @@ def _left(signals: Signals, e: Expression) -> Floats:
 
 
 def _gone(signals: Signals, e: Expression) -> Floats:
-    """The share of the record that has passed: of its steps after the first, or of its time where steps differ in
-    length. At the last step, which may be the only one, all of it has."""
+    """Return the share of the record that has passed: of its steps after the first, or of its time if steps differ in
+    length. It is 1 at the last step, even if that is the only one."""
     panel, numbers = signals.panel, signals.numbers()
     times, last = panel.stacked_times(), np.repeat(panel.lengths - 1, panel.lengths)
     if times is None or panel.period is not None:
         return signals.by_row(np.where(last > 0, numbers / np.maximum(last, 1), 1.0))
     first = np.arange(len(times)) - numbers
-    with np.errstate(invalid="ignore"):  # of infinite times there is no share, but at the last step
+    with np.errstate(invalid="ignore"):  # infinite times have no shares, except at the last step
         shares = (times - times[first]) / np.where(last > 0, times[first + last] - times[first], 1.0)
     return signals.by_row(np.where(numbers == last, 1.0, np.nan_to_num(shares, nan=0.0)))
 
@@ -471,7 +475,7 @@ def _length(signals: Signals, e: Expression) -> Floats:
 
 
 def _change(signals: Signals, e: Expression) -> Floats:
-    """A signal less what it was so many steps before, or at the first step if there are fewer."""
+    """Return a signal less its value so many steps back, or at the first step if there are fewer."""
 
     def compute(values: Floats, numbers: NDArray[np.int64]) -> Floats:
         back = np.minimum(numbers, int(min(e.parameter("k"), len(values))))
@@ -484,7 +488,7 @@ def _change(signals: Signals, e: Expression) -> Floats:
 def _of_window(
     compute: Callable[[Floats, NDArray[np.int64], Window], Floats],
 ) -> Callable[[Signals, Expression], Floats]:
-    """What is made of the values in a window."""
+    """Return the cell of an aggregate over windows."""
 
     def signal(signals: Signals, e: Expression) -> Floats:
         return signals.map_records(e.args[0], lambda x, numbers: compute(x, numbers, Window.of(*e.window, numbers)))
@@ -493,7 +497,7 @@ def _of_window(
 
 
 def _latest(signals: Signals, e: Expression) -> Floats:
-    """A signal's value when a condition last held."""
+    """Return a signal's value when a condition was last true."""
     holds = np.equal(signals.values(e.args[1])[signals.panel.rows()], 1.0)
     return signals.map_records(e.args[0], lambda x, numbers: at_last(x, numbers, holds))
 
@@ -505,7 +509,7 @@ def _total(signals: Signals, e: Expression) -> Floats:
 def _of_record(
     compute: Callable[[Floats, NDArray[np.int64], Window], Floats],
 ) -> Callable[[Signals, Expression], Floats]:
-    """What is made of all values of the record."""
+    """Return the cell of an aggregate over all values of the record."""
 
     def signal(signals: Signals, e: Expression) -> Floats:
         lengths = signals.panel.lengths
@@ -525,7 +529,7 @@ def _first(signals: Signals, e: Expression) -> Floats:
 
 
 def _when(extreme: Operator) -> Callable[[Signals, Expression], Floats]:
-    """The time of the first step at which a signal is at its extreme, as `elapsed` tells it."""
+    """Return the cell for the time, as `elapsed` has it, of the first step at which a signal has its extreme."""
 
     def signal(signals: Signals, e: Expression) -> Floats:
         best = signals.values(Expression(extreme, e.args))[signals.panel.rows()]
@@ -536,7 +540,7 @@ def _when(extreme: Operator) -> Callable[[Signals, Expression], Floats]:
 
 
 def _difference(signals: Signals, e: Expression) -> Any:
-    with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
+    with np.errstate(invalid="ignore"):  # inf − inf is missing
         return signals.values(e.args[0]) - signals.values(e.args[1])
 
 
@@ -592,4 +596,4 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
     about=lambda operator: isinstance(operator.means, Makes),
     derived=_aggregated,
 )
-"""How each signal is made of others, one number a row; what joins conditions is for the engine."""
+"""The computation of each operator on signals, one number per row."""

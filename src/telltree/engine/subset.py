@@ -1,4 +1,4 @@
-"""The planes of a subset of records, by bit compaction from those of all: nothing is compared twice."""
+"""Bitsets of a subset of records, compacted from the bitsets of all records, so that no atom is evaluated twice."""
 
 from typing import NamedTuple
 
@@ -16,18 +16,18 @@ _ROUNDS = 6  # bits move by 1, 2, 4 … 32 places
 
 
 class Subset(NamedTuple):
-    """Which bits of the planes of all records go where in those of a subset.
+    """The places that bits of the bitsets of all records have in the bitsets of a subset.
 
     Both layouts have the longest records first, and equal ones in order of number, so records keep their order: the
-    bits of a block come from consecutive blocks. A part is what one source block contributes to one target block.
+    bits of a block come from consecutive blocks. A part is the contribution of one source block to one target block.
     """
 
     bounds: NDArray[np.int64]  # the first part of each block, and one past the last
     first: NDArray[np.int64]  # for each part: the first word of its source block
     steps: NDArray[np.int64]  # words of that block
     mask: NDArray[np.uint64]  # the bits to take
-    moves: NDArray[np.uint64]  # which of them move in each round, until they are contiguous
-    shift: NDArray[np.uint64]  # where the first of them goes
+    moves: NDArray[np.uint64]  # the bits that move in each round, until all are contiguous
+    shift: NDArray[np.uint64]  # the place of the first of them in the target
 
     @classmethod
     def of(cls, whole: Layout, part: Layout, members: NDArray[np.int64]) -> "Subset":
@@ -51,7 +51,7 @@ class Subset(NamedTuple):
 
 
 def _moves(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """For each mask and round, the bits to move down by 1, 2, 4 … places (compress: Warren, Hacker's Delight, 7–4)."""
+    """Return, for each mask and round, the bits to move down by 1, 2, 4 … places (Warren, Hacker's Delight, 7–4)."""
     found = np.empty((len(mask), _ROUNDS), np.uint64)
     zeros = ~mask << _ONE  # bits above gaps that are still to be closed
     for k in range(_ROUNDS):
@@ -66,9 +66,10 @@ def _moves(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @kernel
 def extract(source, chosen, subset, blocks, valid, slots, bitsets, reduced):  # noqa: PLR0917  a kernel
-    """Plane `slots[k]` gets the bits of plane `chosen[k]` of the source that belong to the subset.
+    """Copy the bits of the subset from bitset `chosen[k]` of the source to bitset `slots[k]`.
 
-    `reduced` gets, block by block, where a plane, and its negation, ever hold, as in `packing.pack`.
+    Rows 2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, the records for which the bitset, and its
+    negation, are true at some step.
     """
     source, bitsets, subset = borrowed(source), borrowed(bitsets), borrowed(subset)
     for k in range(len(slots)):

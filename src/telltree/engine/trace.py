@@ -1,4 +1,8 @@
-"""The trace of a formula: the truth and robustness of each of its parts at every step of a record."""
+"""Traces: the truth and robustness of each part of a formula, step by step, one record at a time.
+
+`Tracer` traces formulas over the records of a panel and returns a `Trace`. `FormulaParts` compiles formulas to a
+`TraceProgram`, which `trace_records` runs, in plain Python for a few records and compiled for many.
+"""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,9 +39,9 @@ from telltree.panel.disk_arrays import unload
 # ---- Tracing one record, part by part and step by step.
 #
 # Each part of a formula has a robustness at each step: the distance from the other answer, positive where it is true.
-# From these come the truth of the whole, the step that decided, and the distance of the record from the other answer.
+# From these follow the truth of the formula, its decisive step, and the distance of the record from the other answer.
 #
-# These functions are plain Python, compiled by `_compiled` for many records: what formulas mean is written once.
+# These functions are plain Python; `_compiled` compiles the same functions for many records.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -52,32 +56,32 @@ _UNTIL, _UNLESS, _SINCE, _LONGEST = (int(c) for c in (MicroOp.UNTIL, MicroOp.UNL
 
 _INFINITE = np.inf
 TINY = 5e-324
-"""The margin of what is true, but only just: as good as 0, and it keeps the sign."""
+"""The least absolute robustness: it stands for 0 and keeps the sign."""
 NO_UNIT, DEVIATIONS, STEPS = 0, 1, 2
-"""What a distance from the other answer is measured in."""
+"""Units of the distance from the other answer."""
 
 
 class TraceProgram(NamedTuple):
-    """The parts of one or more formulas: operands come before their users, and equal parts stand only once."""
+    """The parts of one or more formulas: operands come before the parts that use them, and equal parts occur once."""
 
     codes: NDArray[np.int64]
-    first: NDArray[np.int64]  # the first operand; of an atom the row of its signal
+    first: NDArray[np.int64]  # the first operand; for atoms the row of the signal
     second: NDArray[np.int64]
-    sign: NDArray[np.int64]  # of what looks along time: 1 if one step proves it, −1 if one breaks it; else 0
-    near: NDArray[np.int64]  # of that: the first and the last step it looks at, from where it is asked for; back if < 0
+    sign: NDArray[np.int64]  # of F, G and windows: 1 if one step makes it true, −1 if one makes it false; else 0
+    near: NDArray[np.int64]  # the first and the last step of its window, relative to the current step
     far: NDArray[np.int64]
-    outcomes: NDArray[np.int64]  # for which of a comparison's outcomes it is true
+    outcomes: NDArray[np.int64]  # of comparisons: the outcomes for which they are true
     constants: NDArray[np.float64]  # of numbers and atoms; of a comparison of counts, the sum of the numbers in it
     units: NDArray[np.float64]  # the unit of distances, 0 if they have no sense; of a comparison of counts, a step
-    timeless: NDArray[np.bool_]  # whether it has the same answer at every step
+    timeless: NDArray[np.bool_]  # True if the answer is the same at every step
     numbers_start: NDArray[np.int64]  # of a comparison of counts: where in `numbers` its parts begin
     numbers_stop: NDArray[np.int64]
-    numbers: NDArray[np.int64]  # counts, and what is made of them
-    roots: NDArray[np.int64]  # which parts are whole formulas
+    numbers: NDArray[np.int64]  # counts, and arithmetic on them
+    roots: NDArray[np.int64]  # the parts that are whole formulas
 
     @classmethod
     def empty(cls, parts: int, roots: Sequence[int]) -> "TraceProgram":
-        """A program of this many parts, still without content."""
+        """Allocate a program of this many parts."""
         codes, first, second, sign, near, far, outcomes, numbers_start, numbers_stop = np.zeros((9, parts), np.int64)
         constants, units = np.zeros((2, parts))
         timeless, numbers = np.zeros(parts, np.bool_), np.zeros(0, np.int64)
@@ -88,15 +92,15 @@ class TraceProgram(NamedTuple):
 
 
 class TraceMemory(NamedTuple):
-    """The values of all parts in the record at hand."""
+    """The values of all parts for the current record."""
 
     robustness: NDArray[np.float64]  # parts × steps
-    numbers: NDArray[np.float64]  # of those that are one number a record
+    numbers: NDArray[np.float64]  # of parts that are one number per record
     totals: NDArray[np.float64]  # of counts
 
     @classmethod
     def empty(cls, parts: int, steps: int) -> "TraceMemory":
-        """Memory for this many parts, in records of at most this many steps."""
+        """Allocate memory for records of at most this many steps."""
         return cls(np.zeros((parts, steps)), np.zeros(parts), np.zeros(parts))
 
 
@@ -104,30 +108,30 @@ class TraceResult(NamedTuple):
     """The results for all records."""
 
     robustness: NDArray[np.float64]  # formulas × records
-    part_truth: NDArray[np.bool_]  # parts that are followed × steps of all records, one after the other
-    counts: NDArray[np.int64]  # parts that are followed × records: at how many steps they hold
+    part_truth: NDArray[np.bool_]  # followed parts × steps of all records, concatenated
+    counts: NDArray[np.int64]  # followed parts × records: the number of true steps
 
 
 class Decisions(NamedTuple):
-    """How each record came to the answer of the first formula."""
+    """The decisive step and distance of the first formula, for each record."""
 
     steps: NDArray[np.int64]  # the decisive step
-    distances: NDArray[np.float64]  # the distance from the other answer, positive where the answer is yes
+    distances: NDArray[np.float64]  # from the other answer, positive where the formula is true
     units: NDArray[np.int64]
 
     @classmethod
     def empty(cls, records: int) -> "Decisions":
-        """Memory for this many records."""
+        """Allocate memory for this many records."""
         return cls(np.zeros(records, np.int64), np.zeros(records), np.zeros(records, np.int64))
 
 
 def comparison_holds(x, y, outcomes):
-    """Whether a comparison comes out as one of the outcomes; with a missing value none does."""
+    """Return True if the comparison has one of the outcomes; it has none if a value is missing."""
     return bool((outcomes & LESS and x < y) or (outcomes & EQUAL and x == y) or (outcomes & GREATER and x > y))
 
 
 def atom_robustness(signal, begin, steps, outcomes, constant, unit, out):
-    """An atom's margins: the distance to its constant, or 1 where distance has no sense or a value is missing."""
+    """Compute an atom's robustness at each step: the distance to its constant, or ±1 if that is meaningless or missing."""
     less, equal, greater = outcomes & LESS != 0, outcomes & EQUAL != 0, outcomes & GREATER != 0
     for t in range(steps):
         x = signal[begin + t]
@@ -137,12 +141,12 @@ def atom_robustness(signal, begin, steps, outcomes, constant, unit, out):
         x = signal[begin + t]
         distance = abs(x - constant) / unit
         distance = distance if distance > TINY else TINY
-        if x == x:  # noqa: PLR0124  what is missing is not itself
+        if x == x:  # noqa: PLR0124  NaN is not itself
             out[t] = distance if out[t] > 0 else -distance
 
 
 def connective_robustness(code, first, second, steps, out):
-    """The margins of ¬ ∧ ∨ ⇒, given those of the operands."""
+    """Compute the robustness of ¬, ∧, ∨ or ⇒ from that of the operands."""
     if code == _NOT:
         for t in range(steps):
             out[t] = -first[t]
@@ -158,9 +162,9 @@ def connective_robustness(code, first, second, steps, out):
 
 
 def window_robustness(first, sign, near, far, steps, out):
-    """The margins of what looks along time from each step, given those of the operand.
+    """Compute the robustness of F, G and their relatives (`sign` 1 or −1) over the window from `near` to `far` of each step.
 
-    Where there is no step to look at, nothing proves it (`sign` 1), and nothing breaks it (−1).
+    Over an empty window it is −1 for F and 1 for G.
     """
     if near == 0 and far >= steps:  # to the end of the record
         best = -_INFINITE
@@ -181,7 +185,7 @@ def window_robustness(first, sign, near, far, steps, out):
 
 
 def until_robustness(code, first, second, steps, out):
-    """The margins of until, unless and since, given those of the operands."""
+    """Compute the robustness of until, unless or since from that of the operands."""
     after = _INFINITE if code == _UNLESS else -_INFINITE
     for k in range(steps):
         t = k if code == _SINCE else steps - 1 - k
@@ -190,7 +194,7 @@ def until_robustness(code, first, second, steps, out):
 
 
 def compare_counts(program, part, numbers):
-    """Whether a comparison of counts is true for the counts that stand in `numbers`."""
+    """Return the answer of a comparison of counts for the counts in `numbers`."""
     for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
         code, x, y = program.codes[k], numbers[program.first[k]], numbers[program.second[k]]
@@ -204,28 +208,28 @@ def compare_counts(program, part, numbers):
 
 
 def is_connective(code):
-    """Whether it is one of ¬ ∧ ∨ ⇒."""
+    """Return True for ¬, ∧, ∨ and ⇒."""
     return code == _NOT or code == _AND or code == _OR or code == _IMPLIES
 
 
 def is_until(code):
-    """Whether it looks along time at two operands."""
+    """Return True for until, unless and since."""
     return code == _UNTIL or code == _UNLESS or code == _SINCE
 
 
 def is_count(code):
-    """Whether it makes a number of what is true at every step."""
+    """Return True for operators that count true steps."""
     return code == _COUNT or code == _LONGEST
 
 
 def reset_count(memory, k):
-    """Let a count be what it is before the first step."""
+    """Set a count to its value before the first step."""
     memory.numbers[k] = 0.0
-    memory.robustness[k][0] = 0.0  # of a longest run, the one at hand stands where its margin would
+    memory.robustness[k][0] = 0.0  # of LONGEST: the length of the current run
 
 
 def update_count(code, memory, k, holds):
-    """Go on with a count by one step."""
+    """Add one step to a count."""
     if code == _COUNT:
         memory.numbers[k] += 1 if holds else 0
     else:
@@ -235,7 +239,7 @@ def update_count(code, memory, k, holds):
 
 
 def evaluate_parts(program, signals, begin, steps, memory):
-    """Work out every part of a formula in the record whose steps begin there."""
+    """Evaluate every part on the record whose steps begin at `begin`."""
     for k in range(len(program.codes)):
         code, first, second, out = program.codes[k], program.first[k], program.second[k], memory.robustness[k]
         if code == _ATOM:
@@ -262,14 +266,13 @@ def evaluate_parts(program, signals, begin, steps, memory):
 
 
 def window_has_steps(program, part, step, steps):
-    """Whether what looks along time from a step has any step to look at."""
+    """Return True if the window of a step is not empty."""
     return step + program.near[part] < steps and step + program.far[part] >= 0
 
 
 def witness_step(program, part, step, steps, robustness):
-    """The first step that proves, or breaks, what looks along time from a step; if there is none, the nearest to it.
-
-    Where it has no step to look at, the step itself.
+    """Return the witness of F (or G) at a step: the first step of its window where the operand is true (or false), else
+    the step nearest to that; the step itself if the window is empty.
     """
     sign, robustness = program.sign[part], robustness[program.first[part]]
     start, stop = max(step + program.near[part], 0), min(step + program.far[part] + 1, steps)
@@ -285,7 +288,7 @@ def witness_step(program, part, step, steps, robustness):
 
 
 def extreme_step(program, part, step, steps, robustness):
-    """The first step whose margin is that of what looks along time from a step, which has a step to look at."""
+    """Return the first step of a non-empty window whose robustness is that of the operator."""
     t, last = max(step + program.near[part], 0), min(step + program.far[part], steps - 1)
     while t < last and robustness[program.first[part]][t] != robustness[part][step]:
         t += 1
@@ -293,7 +296,7 @@ def extreme_step(program, part, step, steps, robustness):
 
 
 def decisive_operand(program, part, step, robustness):
-    """The operand of ∧, ∨ or ⇒ whose margin is that of the whole, and so has its truth; the first of equals."""
+    """Return the operand of ∧, ∨ or ⇒ whose robustness is that of the operator; the first if both are."""
     first, second = robustness[program.first[part]][step], robustness[program.second[part]][step]
     code = program.codes[part]
     first = -first if code == _IMPLIES else first
@@ -301,11 +304,11 @@ def decisive_operand(program, part, step, robustness):
 
 
 def until_witness(program, part, step, steps, robustness):
-    """The operand of until, unless or since that decides it, and at which step.
+    """Return the operand that decides until, unless or since, and the decisive step.
 
-    It is true by b at some step after a at those on the way, and false by neither of them at some step after no b on
-    the way. The first such step at which that comes to the margin of the whole decides: by b if it is true, by a if it
-    is false, or else by the other operand on the way there.
+    a until b is true because of a step with b, with a at all steps before it; it is false because of a step without a,
+    with b at none up to it. The first such step that yields the robustness of the whole decides: its b if the formula
+    is true, its a if it is false, or else the weakest step of the other operand on the way there.
     """
     holds = robustness[part][step] > 0
     sign = 1.0 if holds else -1.0
@@ -336,7 +339,7 @@ def decisive_step(program, memory, steps):
             to = step + program.near[part]
             if program.near[part] != program.far[part] or not 0 <= to < steps:
                 return witness_step(program, part, step, steps, memory.robustness)
-            part, step = program.first[part], to  # what looks at a single step is decided by what is there
+            part, step = program.first[part], to  # a window of one step is decided by its operand there
         elif is_until(code):
             return until_witness(program, part, step, steps, memory.robustness)[1]
         elif code == _ATOM:
@@ -347,8 +350,8 @@ def decisive_step(program, memory, steps):
 
 
 def decisive_atom(program, memory, steps):
-    """The atom, or comparison of counts, that a formula has its margin of, and the step that it looks at; or what looks
-    along time and has no step to look at, which no value would change."""
+    """Return the atom, or comparison of counts, whose robustness is that of the formula, and its step; or the operator
+    with an empty window, which no value would change."""
     part, step = program.roots[0], 0
     while program.codes[part] != _ATOM and program.codes[part] != _COMPARE:
         code, looks = program.codes[part], program.sign[part] != 0
@@ -366,7 +369,7 @@ def decisive_atom(program, memory, steps):
 
 
 def set_counts(program, part, memory, complete):
-    """Let a comparison's counts be what they are in the `whole` record, or before its first step."""
+    """Set a comparison's counts to their values in the complete record, or before its first step."""
     for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
         if is_count(program.codes[k]):
@@ -375,7 +378,7 @@ def set_counts(program, part, memory, complete):
 
 
 def advance_counts(program, part, memory, step):
-    """Add a step to a comparison's counts; returns the largest margin of what they count."""
+    """Add a step to a comparison's counts; return the largest robustness of the counted conditions."""
     largest = -_INFINITE
     for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
@@ -387,10 +390,10 @@ def advance_counts(program, part, memory, step):
 
 
 def counts_witness(program, part, memory, steps):
-    """The step at which a comparison of counts came to the answer that it kept, as counting went on.
+    """Return the step at which a comparison of counts reached its final answer, counting from the first step.
 
-    If its answer was the same all along, the first step that brought it nearest to the other one, which for one count
-    and a constant is the last true step; if nothing that it counts is ever true, the step nearest to that.
+    If the answer never changed, it is the first step that brought it nearest to the other one, which for one count and
+    a constant is the last true step; if no counted condition is ever true, the step nearest to that.
     """
     holds, outcomes = memory.robustness[part][0] > 0, program.outcomes[part]
     change, near, likely = -1, 0, 0
@@ -416,10 +419,10 @@ def counts_witness(program, part, memory, steps):
 
 
 def count_distance(program, part, memory):
-    """How many true steps more or fewer, of one of the counts, would change the answer of a comparison of counts.
+    """Return the least change of one count that would change the answer of a comparison of counts.
 
-    Infinite if no number of steps would, or none that records have: a count moves a side by one a step or more, or not
-    at all, so that beyond all numbers at hand nothing changes.
+    Infinite if there is none. A step changes a side by at least one, or never, so changes beyond the sum of all
+    constants and counts need not be tried.
     """
     holds, least, reach = memory.robustness[part][0] > 0, _INFINITE, int(program.constants[part]) + 2
     for place in range(program.numbers_start[part], program.numbers_stop[part]):
@@ -440,7 +443,7 @@ def count_distance(program, part, memory):
 
 
 def explain_record(program, signals, begin, steps, memory, record, decisions):
-    """Say how a record came to its answer, and how far it is from the other, in the unit that has sense."""
+    """Write the decisive step of a record, and its distance from the other answer with its unit."""
     robustness = memory.robustness[program.roots[0]][0]
     part, step = decisive_atom(program, memory, steps)
     distance, unit = robustness, NO_UNIT
@@ -450,7 +453,7 @@ def explain_record(program, signals, begin, steps, memory, record, decisions):
             distance, unit = steps_needed if robustness > 0 else -steps_needed, STEPS
     elif program.units[part] != 0.0:
         value = signals[program.first[part]][begin + step]
-        unit = DEVIATIONS if value == value else NO_UNIT  # noqa: PLR0124  a missing value is at no distance
+        unit = DEVIATIONS if value == value else NO_UNIT  # noqa: PLR0124  a missing value has no distance
     decisions.steps[record], decisions.distances[record], decisions.units[record] = (
         decisive_step(program, memory, steps),
         distance,
@@ -459,10 +462,10 @@ def explain_record(program, signals, begin, steps, memory, record, decisions):
 
 
 def trace_records(program, signals, begins, lengths, low, high, memory, followed, result, decisions):
-    """Trace formulas over the records `low` … `high` − 1, whose signals these are, and write down the results.
+    """Trace formulas over the records `low` … `high` − 1, whose signals are given.
 
-    `begins` says where each record begins if all lie one after the other; the signals begin with the first of these.
-    `followed` are the parts whose truth is recorded step by step. `decisions` is None if nobody asks for it.
+    `begins` has the first step of each record if all are concatenated; signals begin with record `low`. `followed` are
+    the parts whose truth is recorded at every step. `decisions` is None if they are not wanted.
     """
     for record in range(low, high):
         begin, steps = begins[record], lengths[record]
@@ -487,18 +490,18 @@ INNER = (
 """The functions that `trace_records` calls, each before its callers."""
 
 
-# ---- The parts of formulas, in the order in which they are computed.
+# ---- Compiling formulas for tracing.
 
 _FARTHEST = 1 << 20
-"""Steps; a constant beyond that is as good as out of reach."""
+"""Larger constants are out of reach of counts."""
 _MOST_STEPS = 1 << 26
-"""Steps; no record is longer."""
+"""More steps than any record has."""
 Deviation = Callable[[Expression], float]
 
 
 @dataclass(eq=False)
 class FormulaParts:
-    """The parts of formulas: operands come before their users, and equal parts stand only once."""
+    """The parts of formulas: operands come before the parts that use them, and equal parts occur once."""
 
     schema: Schema
     roots: list[int] = field(default_factory=list)
@@ -514,19 +517,19 @@ class FormulaParts:
 
     @classmethod
     def of(cls, formulas: Iterable[Expression], schema: Schema) -> "FormulaParts":
-        """The parts of formulas, or of any Boolean vectors."""
+        """Return the parts of formulas, or of any Boolean vectors."""
         result = cls(schema)
         result.roots += [result._add(formula) for formula in formulas]
         return result
 
     @cached_property
     def truth_program(self) -> tuple[TraceProgram, TraceProgram]:
-        """The program that only tells what is true, as arrays and as lists, which plain Python reads faster."""
+        """The program without units of distance, as arrays and as lists, which plain Python reads faster."""
         program = self.program(None)
         return program, _listed(program)
 
     def _add(self, e: Expression) -> int:
-        """The place of a part, behind those of its operands."""
+        """Add a part behind its operands, and return its place."""
         if e in self.places:
             return self.places[e]
         simpler = spelt_out(e)
@@ -548,7 +551,7 @@ class FormulaParts:
         return place
 
     def program(self, deviation: Deviation | None) -> TraceProgram:
-        """The program. `deviation` is the unit of a signal's distances; without it, robustness is ±1."""
+        """Return the program. `deviation` has the unit of a signal's distances; without it, robustness is ±1."""
         result = TraceProgram.empty(len(self.codes), self.roots)
         result.codes[:] = self.codes
         result.first[:], result.second[:] = np.array(self.operands, np.int64).T
@@ -557,7 +560,7 @@ class FormulaParts:
             result.units[place] = deviation(atom.signal) if deviation is not None and atom.graded else 0.0
         numbers: list[int] = []
         for e, place in self.places.items():
-            code = code_of(e)  # what is spelt out has none that is done here, and its place is another's
+            code = code_of(e)  # a part that is spelt out has the place of its expansion
             if code is MicroOp.NAME:
                 assert isinstance(e.head, Number)
                 result.constants[place] = e.head.value
@@ -569,9 +572,9 @@ class FormulaParts:
                 below = list(_numbers(e))
                 reach = sum(abs(part.head.value) for part in below if isinstance(part.head, Number))
                 result.outcomes[place], result.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
-                # a true step more may join two stretches, or begin another: only of plain counts is it one more
-                stretches = {MicroOp.EPISODES, MicroOp.LONGEST}
-                result.units[place] = float(stretches.isdisjoint(map(code_of, below)))
+                # one more true step may join two runs or begin another: only plain counts change by one
+                runs = {MicroOp.EPISODES, MicroOp.LONGEST}
+                result.units[place] = float(runs.isdisjoint(map(code_of, below)))
                 result.numbers_start[place] = len(numbers)
                 numbers += sorted({self.places[part] for part in below})
                 result.numbers_stop[place] = len(numbers)
@@ -583,29 +586,26 @@ class FormulaParts:
 
 
 def _numbers(comparison: Expression) -> Iterator[Expression]:
-    """What a comparison of counts makes its two numbers of, down to the counts, as often as it occurs."""
+    """Yield the parts of the two sides of a comparison of counts, down to the counts, repeatedly if they recur."""
     for arg in comparison.args:
         yield arg
         if code_of(arg) not in COUNTED:
             yield from _numbers(arg)
 
 
-# ---- Tracing formulas over the records of a panel.
-#
-# A few records are traced by plain Python, because a compiler takes longer to load than that; many are traced by the
-# same functions, compiled.
+# ---- Tracing formulas over the records of a panel: a few in plain Python, since loading compiled code takes longer.
 
 _STEPS_PER_BATCH = 1 << 13
-"""Steps of records that are walked together: their signals stay in the cache, and are not so long that where memory is
-given back at once, as by the workers of Dask, each takes fresh pages."""
+"""Steps of records that are traced together: their signals stay in the cache, and are small enough for the allocator
+to reuse their memory, also where it returns large blocks to the system, as in Dask's workers."""
 RECORDS_PER_UNLOAD = 1 << 14
-"""Records on disk after which the memory that they took is let go."""
+"""Records on disk after which their memory is freed."""
 _COMPILER_COST = 1 << 18
-"""Steps, one for each part of a formula, that plain Python walks in less time than a compiler takes to load."""
+"""Steps × parts that plain Python traces in the time that compiled code takes to load."""
 _SMALL = 1 << 11
-"""Steps, counted so, that are walked in less time than is needed to prepare anything faster."""
+"""Steps × parts that plain Python traces in less time than bitsets take to prepare."""
 SIGNALS = 1 << 28
-"""Bytes of signals that are usually kept."""
+"""Bytes of signals that are cached by default."""
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -614,13 +614,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The trace of formulas, record by record in the order of the request."""
+    """The trace of formulas, in the order of the records that were given."""
 
-    begins: Ints  # where the steps of each record begin, if all lie one after the other
+    begins: Ints  # the first step of each record, if all are concatenated
     lengths: Ints
     result: TraceResult
     decisions: Decisions | None
-    followed: Mapping[Expression, int]  # the rows of the parts that were followed
+    followed: Mapping[Expression, int]  # the rows of the followed parts
 
     @property
     def robustness(self) -> Floats:
@@ -634,13 +634,13 @@ class Trace:
         return true
 
     def part_truth(self, part: Expression, place: int) -> Bools:
-        """The truth of a part that was followed, step by step of the record at a place."""
+        """Return the truth of a followed part at every step of one record."""
         begin = self.begins[place]
         steps: Bools = self.result.part_truth[self.followed[part], begin : begin + self.lengths[place]]
         return steps
 
     def count(self, part: Expression, place: int) -> int:
-        """The number of steps of that record at which the part holds."""
+        """Return the number of true steps of a followed part in one record."""
         return int(self.result.counts[self.followed[part], place])
 
 
@@ -652,7 +652,7 @@ class Tracer:
         self.signals = signals_of(panel) if signals is None else signals
 
     def truth(self, parts: FormulaParts) -> Bools:
-        """The truth of formulas: formulas × records."""
+        """Return the truth of formulas: formulas × records."""
         return self._trace(parts, *parts.truth_program)[0].truth
 
     def trace(
@@ -666,16 +666,16 @@ class Tracer:
     ) -> Trace:
         """Trace a formula, or any Boolean vector, over records given by their positions, by default all.
 
-        spread: the unit of the distances of a signal; without it robustness is ±1 and only says what is true.
-        follow: parts of the formula whose truth is recorded. decide: find out what decided the answer.
+        deviation: the unit of the distances of a signal; without it robustness is ±1.
+        follow: parts of the formula whose truth is recorded. decide: find the decisive step and the distance.
         """
         parts = FormulaParts.of([e], self.panel.schema)
         return self._trace(parts, parts.program(deviation), None, records, follow=follow, decide=decide)[0]
 
     def is_faster(self, parts: FormulaParts) -> bool:
-        """Return True if tracing takes less time than evaluating 64 records at a time, if only truth is asked for.
+        """Return True if tracing takes less time than bitsets, if only truth is wanted.
 
-        That takes longer to prepare, and much longer if no compiled code was loaded.
+        Bitsets take longer to prepare, and much longer if no compiled code was loaded.
         """
         choice = chosen_evaluator()
         if choice != "auto" or self.panel.on_disk:  # tracing reads little at a time
@@ -684,7 +684,7 @@ class Tracer:
         return work <= _SMALL or ("numba" not in sys.modules and work <= _InterpreterBudget.left)
 
     def over_time(self, e: Expression, record: int, deviation: Deviation) -> Floats:
-        """The robustness of a formula, or any Boolean vector, at every step of the record at this position."""
+        """Return the robustness of a formula, or any Boolean vector, at every step of the record at this position."""
         parts = FormulaParts.of([e], self.panel.schema)
         trace, memory = self._trace(parts, parts.program(deviation), None, np.array([record]))
         return np.array(memory.robustness[parts.roots[0]][: trace.lengths[0]], np.float64)
@@ -734,7 +734,7 @@ def _listed(program: TraceProgram) -> TraceProgram:
 
 
 def _batches(lengths: Ints) -> Iterator[tuple[int, int]]:
-    """Records to be walked together: the first, and one past the last."""
+    """Yield batches of records that are traced together: the first, and one past the last."""
     ends = np.cumsum(lengths)
     if len(lengths) and ends[-1] < _STEPS_PER_BATCH:
         return iter([(0, len(lengths))])
@@ -744,7 +744,7 @@ def _batches(lengths: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _rows(starts: Ints, lengths: Ints) -> slice | Ints:
-    """The rows of records, a slice where they lie one after the other."""
+    """Return the rows of records, as a slice if they are consecutive."""
     ends = starts + lengths
     if np.array_equal(starts[1:], ends[:-1]):
         return slice(int(starts[0]), int(ends[-1]))
@@ -754,13 +754,13 @@ def _rows(starts: Ints, lengths: Ints) -> slice | Ints:
 
 
 class _InterpreterBudget:
-    """How much plain Python may still walk before it has taken as long as a compiler."""
+    """The work that plain Python may still do before it has taken as long as loading compiled code."""
 
     left = _COMPILER_COST
 
 
 def _use_interpreter(work: int) -> bool:
-    """Return True if plain Python does this much before compiled code is loaded, or compiled."""
+    """Return True if plain Python does this work in less time than compiled code takes to load."""
     choice = chosen_evaluator()
     if choice in ("interpreted", "compiled"):
         return choice == "interpreted"
@@ -772,7 +772,7 @@ def _use_interpreter(work: int) -> bool:
 
 @cache
 def _compiled() -> Any:
-    """`trace_records` as a kernel. Its functions are compiled along with it, and stay plain Python for others."""
+    """Return `trace_records` as a kernel. The functions it calls stay plain Python for other callers."""
     from numba.extending import register_jitable
 
     from telltree.compiled import kernel
@@ -783,9 +783,9 @@ def _compiled() -> Any:
 
 
 def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int | None = None) -> Signals:
-    """The signals of a panel, or of a part of one whose signals are known, with a tracer for formulas inside atoms.
+    """Return the signals of a panel, or of a part of one with signals, with a tracer for formulas inside atoms.
 
-    They are cached while they fit into `memory`, or else the usual.
+    They are cached while they fit into `memory` bytes, by default SIGNALS.
     """
     return Signals(panel, _trace_closed, SIGNALS if memory is None else memory, part_of=part_of)
 
