@@ -37,7 +37,8 @@ class Layout:
 
     @classmethod
     def of(cls, panel: Panel) -> "Layout":
-        """Lay out a panel, longest records first, so that blocks waste few words. Blocks are padded to whole vectors."""
+        """Lay out a panel, longest records first, so that blocks waste few words. Blocks are padded to whole
+        vectors."""
         order = np.argsort(-panel.lengths, kind="stable")
         starts, lengths = panel.starts[order], panel.lengths[order]
         blocks = np.concatenate([[0], np.cumsum(-(-lengths[::LANES] // VECTOR) * VECTOR)])

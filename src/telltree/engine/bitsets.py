@@ -44,7 +44,8 @@ from telltree.panel.disk_arrays import reserve, unload
 
 
 MOST_CONSTANTS = 120
-"""Most constants that bytes can encode: each, and the intervals between them, needs a code, and so do missing values."""
+"""Most constants that bytes can encode: each, and the intervals between them, needs a code, and so do missing
+values."""
 _MISSING = 255
 
 
@@ -233,8 +234,8 @@ class Bitsets:
         *,
         allocate: Allocator = aligned_words,
     ) -> None:
-        """`allocate`: allocates bitsets, in memory or on disk, of at most `memory` bytes. `numbered`: the number of atoms
-        that the grammar numbers."""
+        """`allocate`: allocates bitsets, in memory or on disk, of at most `memory` bytes. `numbered`: the number of
+        atoms that the grammar numbers."""
         self._layout = layout
         self._allocate = allocate
         self._signals = signals
@@ -245,8 +246,8 @@ class Bitsets:
         self.reduced = np.zeros((2, len(layout.blocks) - 1), np.uint64)
         """Rows 2b and 2b + 1: the records for which bitset b, and its negation, are true at some step."""
         self.numbered = np.empty((2, max(1, numbered)), np.int32)
-        """The slots of the atoms that the grammar numbers. In the first row, atoms that are constant over all records and
-        steps have bitset 0 or its negation: that simplifies formulas, and many thresholds are beyond all values."""
+        """The slots of the atoms that the grammar numbers. In the first row, atoms that are constant over all records
+        and steps have bitset 0 or its negation: that simplifies formulas, and many thresholds are beyond all values."""
         self._codes: dict[Expression, NDArray[np.uint8]] = {}
         self.generation = 0
         """The number of times that all bitsets were dropped."""
@@ -454,9 +455,9 @@ class Bitsets:
         layout, grid = self._layout, self._signals.grids.get(signal, {})
         codes = self._codes_of(signal, grid) if grid and grid.keys() >= set(constants.tolist()) else None
         if codes is None:
-            values, room = self._signals.values(signal), np.empty((len(constants), 2), np.int64)
+            values, partners = self._signals.values(signal), np.empty((len(constants), 2), np.int64)
             pack(values, layout.starts, layout.lengths, layout.blocks, layout.valid, outcomes, constants, slots,
-                 layout.tile, room, self.bits, self.reduced)  # fmt: skip
+                 layout.tile, partners, self.bits, self.reduced)  # fmt: skip
         else:
             places = np.array([grid[constant] for constant in constants.tolist()])
             pack_codes(codes, layout.blocks, layout.valid, outcomes, places, slots, self.bits, self.reduced)
@@ -478,7 +479,8 @@ class Bitsets:
         return self._codes[signal]
 
     def _simplified(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the slots, with those of constant bitsets replaced by bitset 0, which is never true, or its negation."""
+        """Return the slots, with those of constant bitsets replaced by bitset 0, which is never true, or its
+        negation."""
         ever, ever_not = self.reduced[slots].any(axis=1), self.reduced[slots ^ 1].any(axis=1)
         return np.where(ever_not, np.where(ever, slots, 0), 1)
 

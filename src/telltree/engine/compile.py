@@ -55,9 +55,9 @@ RECORD, STEPS, EVERY = int(Mode.RECORD), int(Mode.STEPS), int(Mode.EVERY)
 
 def _table(codes):
     """Return a table that is True for these codes."""
-    marked = np.zeros(max(MicroOp) + 1, np.bool_)
-    marked[list(codes)] = True
-    return marked
+    table = np.zeros(max(MicroOp) + 1, np.bool_)
+    table[list(codes)] = True
+    return table
 
 
 _IS_DUAL, _IS_BEHIND, _IS_WINDOW, _IS_AHEAD = map(_table, (DUAL, BEHIND, WINDOWED, AHEAD))
@@ -127,9 +127,9 @@ class CompilerMemory(NamedTuple):
 def compile_formulas(tables, rules, constants, lengths, wanted, mode, numbered, keys, slots, programs, memory, missing):
     """Write the programs of the `wanted` individuals, and note in `missing` the atoms without a bitset.
 
-    If there are any, all formulas must be compiled again once these bitsets exist. `numbered`: for each numbered atom twice its
-    bitset, plus one for the negation, or UNKNOWN; `keys` and `slots` are a hash table with the same of all other atoms.
-    `mode`: RECORD for the truth of records, STEPS for that of every step; see `Mode`.
+    If there are any, all formulas must be compiled again once these bitsets exist. `numbered`: for each numbered atom
+    twice its bitset, plus one for the negation, or UNKNOWN; `keys` and `slots` are a hash table with the same of all
+    other atoms. `mode`: RECORD for the truth of records, STEPS for that of every step; see `Mode`.
     """
     tables, programs, memory, missing = borrowed(tables), borrowed(programs), borrowed(memory), borrowed(missing)
     rules, constants, keys, slots = borrowed(rules), borrowed(constants), borrowed(keys), borrowed(slots)
@@ -347,8 +347,8 @@ def _connect(code, mode, first, not_first, second, not_second, fresh):
 
 @small
 def _unary_temporal(code, mode, ref, negated, first, fresh):
-    """Return the instructions for a temporal operator with one operand: the flags of the scan, or NOTHING; the opcode of
-    the instruction after it, or NOTHING, with its destination, operand and flags; and the negation of the result.
+    """Return the instructions for a temporal operator with one operand: the flags of the scan, or NOTHING; the opcode
+    of the instruction after it, or NOTHING, with its destination, operand and flags; and the negation of the result.
 
     `first` is the first step of the window. G a = ¬F ¬a, and a ends where ¬a begins.
     """
@@ -373,8 +373,8 @@ def _unary_temporal(code, mode, ref, negated, first, fresh):
 
 @small
 def _binary_temporal(code, mode, not_first, not_second, fresh):
-    """Return the instructions for until, unless or since: the flags of UNTIL; the opcode of the instruction after it, or
-    NOTHING; the destination of both, the flags of the second, and the negation of the result."""
+    """Return the instructions for until, unless or since: the flags of UNTIL; the opcode of the instruction after it,
+    or NOTHING; the destination of both, the flags of the second, and the negation of the result."""
     flags, every = not_first | not_second << 1, 1 if mode == EVERY else 0
     if code == _UNLESS:
         flags |= WEAK

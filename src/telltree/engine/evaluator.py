@@ -186,8 +186,8 @@ def default_memory(panel: Panel) -> int:
 
 
 def compiled_capabilities(counts: bool, temporal: bool) -> tuple[bool, bool]:
-    """Return the compiled variant of the machine to use, given what formulas need: if it counts, and if it runs windows,
-    until, since and edges. A variant that was compiled before, perhaps by another process, is preferred.
+    """Return the compiled variant of the machine to use, given what formulas need: if it counts, and if it runs
+    windows, until, since and edges. A variant that was compiled before, perhaps by another process, is preferred.
     """
     compiled_versions = (
         one for one in given(evaluate, "counting", "temporal") if one[0] >= counts and one[1] >= temporal
@@ -226,8 +226,8 @@ class Evaluator(abc.ABC, Generic[F]):
         before: int = 0,
         allocate: Allocator = aligned_words,
     ) -> None:
-        """`numbered`: the number of atoms that have numbers. `counts`: formulas count. `temporal`: formulas have windows,
-        until, since or edges. `before`: the number of blocks in the shards before this one.
+        """`numbered`: the number of atoms that have numbers. `counts`: formulas count. `temporal`: formulas have
+        windows, until, since or edges. `before`: the number of blocks in the shards before this one.
 
         `part_of`: an evaluator with the same signals, and the positions of these records in it, in ascending order. Its
         bitsets are reused: shared, and masked, if these are most of its records, else extracted. `allocate`: allocates

@@ -76,8 +76,8 @@ class FormulaEvaluator(Evaluator[Sequence[Expression]]):
         return found
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
-        """Return, for the first formula and one of its atoms, the turning point of each record: its answer changes where
-        the atom's constant passes this value of the signal. ±∞ if no constant would change it.
+        """Return, for the first formula and one of its atoms, the turning point of each record: its answer changes
+        where the atom's constant passes this value of the signal. ±∞ if no constant would change it.
 
         The formula must not count, and must have the atom only once.
         """

@@ -47,19 +47,19 @@ WINDOW_OR, UNTIL, BEGINS = int(Opcode.WINDOW_OR), int(Opcode.UNTIL), int(Opcode.
 LONGEST = int(Opcode.LONGEST)
 
 
-def _marked(codes: set[Opcode]) -> NDArray[np.bool_]:
+def _table(codes: set[Opcode]) -> NDArray[np.bool_]:
     """Return a table that is True for these instructions."""
-    marks = np.zeros(max(Opcode) + 1, np.bool_)
-    marks[list(codes)] = True
-    return marks
+    table = np.zeros(max(Opcode) + 1, np.bool_)
+    table[list(codes)] = True
+    return table
 
 
-ON_LANES = _marked({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, Opcode.COMPARE})
+ON_LANES = _table({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, Opcode.COMPARE})
 """Instructions that read nothing but lanes."""
 READS_BITSETS = ~ON_LANES
 """Instructions that may read bitsets, or the records for which these are ever true."""
 
-IS_TEMPORAL = _marked({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})
+IS_TEMPORAL = _table({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})
 """Temporal instructions other than F and G; the machine is compiled without them where no formula has any."""
 
 MOST_STEPS = 2**26 - 1
@@ -89,7 +89,7 @@ class Programs(NamedTuple):
     steps: NDArray[np.int32]  # instruction, destination, operand a, operand b, flags
     values: NDArray[np.float64]  # of CONSTANT and WINDOW_OR
     bounds: NDArray[np.int64]  # first instruction of each individual, and one past its last
-    result: NDArray[np.int32]  # of each individual: the operand that holds the answer, and whether it is negated
+    result: NDArray[np.int32]  # of each individual: the operand with the answer, and 1 if it is negated
     size: NDArray[np.int64]  # of each individual: terminals
     registers: NDArray[np.int64]  # the largest number of registers that a program uses
 

@@ -1,7 +1,7 @@
 """The machine: it runs programs on bitsets, 64 records at a time, a whole population in one call.
 
-`evaluate` is the kernel. Its `Tally` has, for each formula, the number of records in each mask for which it is true, and
-a hash of the split. `Registers`, and `Counting` for programs that count, are its working memory.
+`evaluate` is the kernel. Its `Tally` has, for each formula, the number of records in each mask for which it is true,
+and a hash of the split. `Registers`, and `Counting` for programs that count, are its working memory.
 """
 
 from typing import NamedTuple
@@ -171,8 +171,10 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
             continue
         if temporal is not None and deferred:
             deferred = False
-            reduce_deferred(now, programs.steps[at(k - 1)], programs.values[at(k - 1)], bitsets, vectors, reduced, valid,
-                            blocks, low, high, words[destination], temporal.spare, temporal.undecided)  # fmt: skip
+            reduce_deferred(
+                now, programs.steps[at(k - 1)], programs.values[at(k - 1)], bitsets, vectors, reduced, valid, blocks,
+                low, high, words[destination], temporal.spare, temporal.undecided,
+            )  # fmt: skip
             continue
         # bitsets cover all blocks, registers start at block `low`
         one, skip_one = (bitsets[at(a)], first) if a >= 0 else (vectors[at(-1 - a)], 0)
@@ -196,9 +198,11 @@ def _run(programs, individual, bitsets, reduced, valid, blocks, low, high, regis
                     words[destination, : high - low] = _ZERO
                     continue
                 here, there, size = skip_one, skip_two, last - first
-                run_temporal(step, one[here : here + size], not_a, two[there : there + size], not_b, valid[first:last],
-                      programs.values[k], flags, blocks[low : high + 1], out[:size], words[destination],
-                      temporal.spare[:size])  # fmt: skip
+                run_temporal(
+                    step, one[here : here + size], not_a, two[there : there + size], not_b, valid[first:last],
+                    programs.values[k], flags, blocks[low : high + 1], out[:size], words[destination],
+                    temporal.spare[:size],
+                )  # fmt: skip
             continue
         for block in range(low, high):
             start, stop = blocks[at(block)] - first, blocks[at(block + 1)] - first

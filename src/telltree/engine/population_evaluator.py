@@ -154,8 +154,8 @@ class PopulationEvaluator(Evaluator[Population]):
         )
 
     def _numbered_atoms(self, source: Source, positions: list[int]) -> dict[int, AtomFamily]:
-        """Return the families of missing atoms, or all families of the grammar if its atoms are few: a search needs most
-        of them in the end, and it is fastest to read each column once."""
+        """Return the families of missing atoms, or all families of the grammar if its atoms are few: a search needs
+        most of them in the end, and it is fastest to read each column once."""
         if self._tables.atoms[0] <= _FEW_ATOMS:
             rules = [rule for rule, first in enumerate(self._first_atoms[:-1]) if first >= 0]
         else:

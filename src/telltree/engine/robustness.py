@@ -130,8 +130,10 @@ def _fetch(ref, bitset, negated, distances, bitsets, first, lane, start, steps, 
     elif distances.unit[bitset] == 0.0:
         _boolean_robustness(bitsets[bitset, first : first + steps], lane, distances.boolean[0], out)
     else:
-        _atom_robustness(distances.address[bitset], distances.rows[bitset], distances.outcomes[bitset], distances.constant[bitset],
-                 distances.unit[bitset], distances.boolean[0], start, steps, out)  # fmt: skip
+        _atom_robustness(
+            distances.address[bitset], distances.rows[bitset], distances.outcomes[bitset], distances.constant[bitset],
+            distances.unit[bitset], distances.boolean[0], start, steps, out,
+        )  # fmt: skip
     if negated:
         for t in range(steps):
             out[at(t)] = -out[at(t)]

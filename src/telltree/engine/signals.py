@@ -1,7 +1,7 @@
 """Signals: the numbers that atoms compare, one float per row of the panel's columns.
 
-`Signals` computes and caches them. `SIGNALS`, at the end, has a cell for each operator that makes signals; the functions
-that the cells use, on windows and whole records, come first.
+`Signals` computes and caches them. `SIGNALS`, at the end, has a cell for each operator that makes signals; the
+functions that the cells use, on windows and whole records, come first.
 """
 
 import sys
@@ -54,8 +54,8 @@ from telltree.panel.statistics import Statistics
 
 # ---- Aggregates of the values of a signal at several steps of a record.
 #
-# Records are concatenated, and `numbers` has the number of each step in its record, from 0. Missing values are left out;
-# an aggregate of none is missing (NaN). Windows become twice as long with each pass. Sums are exact up to one final
+# Records are concatenated, and `numbers` has the number of each step in its record, from 0. Missing values are left
+# out; an aggregate of none is missing (NaN). Windows become twice as long with each pass. Sums are exact up to one final
 # rounding, in whatever order they are added.
 
 Floats = NDArray[np.float64]
@@ -156,7 +156,8 @@ def at_every_step(so_far: Floats, lengths: Ints) -> Floats:
 
 
 def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
-    """Return the value at the first step of each record where `holds`, at all of its steps; missing if there is none."""
+    """Return the value at the first step of each record where `holds`, at all of its steps; missing if there is
+    none."""
     ends = np.cumsum(lengths)
     place = np.where(holds, np.arange(len(values)), len(values))
     following = np.append(np.minimum.accumulate(place[::-1])[::-1], len(values))[ends - lengths]

@@ -5,9 +5,9 @@ it. Two formulas in the same language express that: one is true where the formul
 is `possibly` true; where they differ, the answer is unknown. So evaluation, export and explanation need no third value.
 
 Operators on conditions without a negation are bounded by their bounded operands; a negation exchanges the two bounds.
-Counts are bounded by the steps where the condition is surely, and possibly, true. Inside a signal, as in `latest(x, a)`,
-a condition is true where it surely is. A number that does not exist, because there is no step to take it from, is not
-unknown: its atom is false.
+Counts are bounded by the steps where the condition is surely, and possibly, true. Inside a signal, as in `latest(x,
+a)`, a condition is true where it surely is. A number that does not exist, because there is no step to take it from, is
+not unknown: its atom is false.
 """
 
 from collections.abc import Callable, Iterable

@@ -86,8 +86,8 @@ class TraceProgram(NamedTuple):
         constants, units = np.zeros((2, parts))
         timeless, numbers = np.zeros(parts, np.bool_), np.zeros(0, np.int64)
         return cls(
-            codes, first, second, sign, near, far, outcomes, constants, units, timeless, numbers_start, numbers_stop, numbers,
-            np.array(roots, np.int64),
+            codes, first, second, sign, near, far, outcomes, constants, units, timeless, numbers_start, numbers_stop,
+            numbers, np.array(roots, np.int64),
         )  # fmt: skip
 
 
@@ -131,7 +131,8 @@ def comparison_holds(x, y, outcomes):
 
 
 def atom_robustness(signal, begin, steps, outcomes, constant, unit, out):
-    """Compute an atom's robustness at each step: the distance to its constant, or ±1 if that is meaningless or missing."""
+    """Compute an atom's robustness at each step: the distance to its constant, or ±1 if that is meaningless or
+    missing."""
     less, equal, greater = outcomes & LESS != 0, outcomes & EQUAL != 0, outcomes & GREATER != 0
     for t in range(steps):
         x = signal[begin + t]
@@ -162,7 +163,8 @@ def connective_robustness(code, first, second, steps, out):
 
 
 def window_robustness(first, sign, near, far, steps, out):
-    """Compute the robustness of F, G and their relatives (`sign` 1 or −1) over the window from `near` to `far` of each step.
+    """Compute the robustness of F, G and their relatives (`sign` 1 or −1) over the window from `near` to `far` of each
+    step.
 
     Over an empty window it is −1 for F and 1 for G.
     """
@@ -329,13 +331,13 @@ def until_witness(program, part, step, steps, robustness):
 
 
 def decisive_step(program, memory, steps):
-    """The step that decides a formula; see `explain_record.evidence.decisive_step`."""
+    """Return the decisive step of a formula; see `explain.evidence.decisive_step`."""
     part, step = program.roots[0], 0
     while program.codes[part] != _COMPARE:
-        code, looks = program.codes[part], program.sign[part] != 0
-        if code == _NOT or (looks and program.timeless[part]):
+        code, is_window = program.codes[part], program.sign[part] != 0
+        if code == _NOT or (is_window and program.timeless[part]):
             part = program.first[part]
-        elif looks:
+        elif is_window:
             to = step + program.near[part]
             if program.near[part] != program.far[part] or not 0 <= to < steps:
                 return witness_step(program, part, step, steps, memory.robustness)
@@ -354,16 +356,18 @@ def decisive_atom(program, memory, steps):
     with an empty window, which no value would change."""
     part, step = program.roots[0], 0
     while program.codes[part] != _ATOM and program.codes[part] != _COMPARE:
-        code, looks = program.codes[part], program.sign[part] != 0
-        if looks and not window_has_steps(program, part, step, steps):
+        code, is_window = program.codes[part], program.sign[part] != 0
+        if is_window and not window_has_steps(program, part, step, steps):
             return part, step
-        if looks:
+        if is_window:
             step = extreme_step(program, part, step, steps, memory.robustness)
         elif is_until(code):
             part, step = until_witness(program, part, step, steps, memory.robustness)
             continue
         part = (
-            program.first[part] if code == _NOT or looks else decisive_operand(program, part, step, memory.robustness)
+            program.first[part]
+            if code == _NOT or is_window
+            else decisive_operand(program, part, step, memory.robustness)
         )
     return part, step
 
@@ -483,9 +487,10 @@ def trace_records(program, signals, begins, lengths, low, high, memory, followed
 
 
 INNER = (
-    comparison_holds, atom_robustness, connective_robustness, window_robustness, until_robustness, compare_counts, is_connective, is_until, is_count, reset_count, update_count, evaluate_parts,
-    window_has_steps, witness_step, extreme_step, until_witness, decisive_operand, set_counts, advance_counts, counts_witness, decisive_step, decisive_atom, count_distance,
-    explain_record,
+    comparison_holds, atom_robustness, connective_robustness, window_robustness, until_robustness, compare_counts,
+    is_connective, is_until, is_count, reset_count, update_count, evaluate_parts, window_has_steps, witness_step,
+    extreme_step, until_witness, decisive_operand, set_counts, advance_counts, counts_witness, decisive_step,
+    decisive_atom, count_distance, explain_record,
 )  # fmt: skip
 """The functions that `trace_records` calls, each before its callers."""
 

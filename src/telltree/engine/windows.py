@@ -21,7 +21,8 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class WindowMemory(NamedTuple):
-    """Additional memory for programs with windows, until, since or edges; kernels get None instead if no formula has."""
+    """Additional memory for programs with windows, until, since or edges; kernels get None instead if no formula
+    has."""
 
     spare: NDArray[np.uint64]  # one vector of a tile
     runs: NDArray[np.float64]  # for each lane, the length of the current run
@@ -45,8 +46,8 @@ def _masked(x, negate, valid, t):
 
 @small
 def _shift(x, negate, valid, by, target):
-    """Shift the operand by so many steps: later ones come to each step, earlier ones if `by` is negative. Words without a
-    source in the tile are left as they are."""
+    """Shift the operand by so many steps: later ones come to each step, earlier ones if `by` is negative. Words without
+    a source in the tile are left as they are."""
     words = len(target)
     for t in range(min(max(0, -by), words), max(0, min(words, words - by))):
         target[at(t)] = _masked(x, negate, valid, t + by)
@@ -82,7 +83,8 @@ def _fill_ends(x, negate, valid, near, further, sign, blocks, out):
 
 @small
 def some_within(x, negate, valid, near, further, back, blocks, out, spare):
-    """Compute, at each step, if the operand is true at a step from `near` to `near + further` later, or earlier if `back`.
+    """Compute, at each step, if the operand is true at a step from `near` to `near + further` later, or earlier if
+    `back`.
 
     Windows are four times as long after each pass. Those that reach beyond the end of a block are computed again at
     last. A window as long as a block takes no pass.
@@ -138,7 +140,8 @@ def until(a, not_a, b, not_b, valid, weak, blocks, out, spare):
 
 @small
 def until_at_first(a, not_a, b, not_b, valid, weak, blocks, words):
-    """Compute the same as `until` at the first step of each block only; open records are those where a was true so far."""
+    """Compute the same as `until` at the first step of each block only; open records are those where a was true so
+    far."""
     ended = _ALL if weak else _ZERO
     for block in range(len(blocks) - 1):
         start, stop = blocks[at(block)] - blocks[0], blocks[at(block + 1)] - blocks[0]
@@ -182,7 +185,8 @@ def since(a, not_a, b, not_b, blocks, out):
 
 @small
 def begins(x, negate, first, blocks, out):
-    """Compute, at each step, if the operand is true there and not at the step before; at the first one only if `first`."""
+    """Compute, at each step, if the operand is true there and not at the step before; at the first one only if
+    `first`."""
     for t in range(1, len(out)):
         out[at(t)] = (x[at(t)] ^ negate) & ~(x[at(t - 1)] ^ negate)
     for block in range(len(blocks) - 1):
@@ -248,8 +252,8 @@ def may_defer(steps, k, end, value):
 
 @small
 def _known_of_deferred(deferred, negate, reduced, block):
-    """Return the records of a block for which the result of a deferred instruction, or its negation, is known to be true
-    at all steps, at none, and at one at least."""
+    """Return the records of a block for which the result of a deferred instruction, or its negation, is known to be
+    true at all steps, at none, and at one at least."""
     flags = deferred[4]
     target_ref, negated = (deferred[3], flags >> 1 & 1) if deferred[0] == UNTIL else (deferred[2], flags & 1)
     if target_ref <= 0:
@@ -264,8 +268,8 @@ def _known_of_deferred(deferred, negate, reduced, block):
 
 @small
 def _decide_early(reduction, deferred, reduced, valid, blocks, low, high, words, undecided):
-    """Write, for each block, the records for which the reduction of a deferred instruction is known to be true, and those
-    for which it is not known."""
+    """Write, for each block, the records for which the reduction of a deferred instruction is known to be true, and
+    those for which it is not known."""
     is_left = reduction[2] == deferred[1]
     negate, other = (reduction[4] & 1, reduction[3]) if is_left else (reduction[4] >> 1 & 1, reduction[2])
     other_row = at(2 * other + (reduction[4] >> 1 & 1 if is_left else reduction[4] & 1))
@@ -285,8 +289,8 @@ def _decide_early(reduction, deferred, reduced, valid, blocks, low, high, words,
 def reduce_deferred(
     reduction, deferred, value, bitsets, vectors, reduced, valid, blocks, low, high, words, spare, undecided
 ):
-    """Run a deferred temporal instruction and its reduction: F of its result, or of its conjunction with something else.
-    Only blocks that are not decided without their steps are read."""
+    """Run a deferred temporal instruction and its reduction: F of its result, or of its conjunction with something
+    else. Only blocks that are not decided without their steps are read."""
     reduction, deferred, bitsets, vectors = (
         borrowed(reduction),
         borrowed(deferred),
@@ -319,8 +323,8 @@ def reduce_deferred(
         if reduction[0] == REDUCE and negate and deferred[0] == UNTIL:
             until_fails(one, not_a, two, not_b, real, flags & WEAK, flags & BACK, part, found)
         else:
-            run_temporal(deferred[0], one, not_a, two, not_b, real, value, flags, part, out, undecided[begin - low : end - low],
-                  spare[: stop - start])  # fmt: skip
+            run_temporal(deferred[0], one, not_a, two, not_b, real, value, flags, part, out,
+                         undecided[begin - low : end - low], spare[: stop - start])  # fmt: skip
             beside = bitsets[at(other), start:stop] if other >= 0 else vectors[at(-1 - other), here:there]
             for block in range(end - begin):
                 both = found[at(block)]
