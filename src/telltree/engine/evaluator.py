@@ -154,7 +154,7 @@ class PopulationEvaluatorProtocol(EvaluatorProtocol[Population], Protocol):
 # ---- The evaluator of one shard.
 #
 # An evaluator owns some blocks of records and their bitsets. If the bitsets do not fit into memory at once, it halves
-# the records and merges the tallies of the halves.
+# the records, or the formulas if it shares the bitsets of another evaluator.
 
 MEMORY = 1 << 29
 """The memory budget in bytes for the bitsets of one evaluator, or half the size of the panel's columns if that is more:
@@ -189,10 +189,8 @@ def compiled_capabilities(counts: bool, temporal: bool) -> tuple[bool, bool]:
     """Return the compiled variant of the machine to use, given what formulas need: if it counts, and if it runs
     windows, until, since and edges. A variant that was compiled before, perhaps by another process, is preferred.
     """
-    compiled_versions = (
-        one for one in given(evaluate, "counting", "temporal") if one[0] >= counts and one[1] >= temporal
-    )
-    can_count, can_temporal = min(compiled_versions, default=(counts, temporal))
+    compiled = (one for one in given(evaluate, "counting", "temporal") if one[0] >= counts and one[1] >= temporal)
+    can_count, can_temporal = min(compiled, default=(counts, temporal))
     return can_count, can_temporal
 
 

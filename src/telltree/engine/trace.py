@@ -310,7 +310,8 @@ def until_witness(program, part, step, steps, robustness):
 
     a until b is true because of a step with b, with a at all steps before it; it is false because of a step without a,
     with b at none up to it. The first such step that yields the robustness of the whole decides: its b if the formula
-    is true, its a if it is false, or else the weakest step of the other operand on the way there.
+    is true, its a if it is false, or else the weakest step of the other operand on the way there. For since, time runs
+    backwards.
     """
     holds = robustness[part][step] > 0
     sign = 1.0 if holds else -1.0
@@ -364,11 +365,10 @@ def decisive_atom(program, memory, steps):
         elif is_until(code):
             part, step = until_witness(program, part, step, steps, memory.robustness)
             continue
-        part = (
-            program.first[part]
-            if code == _NOT or is_window
-            else decisive_operand(program, part, step, memory.robustness)
-        )
+        if code == _NOT or is_window:
+            part = program.first[part]
+        else:
+            part = decisive_operand(program, part, step, memory.robustness)
     return part, step
 
 
@@ -458,11 +458,8 @@ def explain_record(program, signals, begin, steps, memory, record, decisions):
     elif program.units[part] != 0.0:
         value = signals[program.first[part]][begin + step]
         unit = DEVIATIONS if value == value else NO_UNIT  # noqa: PLR0124  a missing value has no distance
-    decisions.steps[record], decisions.distances[record], decisions.units[record] = (
-        decisive_step(program, memory, steps),
-        distance,
-        unit,
-    )
+    decisions.steps[record] = decisive_step(program, memory, steps)
+    decisions.distances[record], decisions.units[record] = distance, unit
 
 
 def trace_records(program, signals, begins, lengths, low, high, memory, followed, result, decisions):
@@ -523,9 +520,9 @@ class FormulaParts:
     @classmethod
     def of(cls, formulas: Iterable[Expression], schema: Schema) -> "FormulaParts":
         """Return the parts of formulas, or of any Boolean vectors."""
-        result = cls(schema)
-        result.roots += [result._add(formula) for formula in formulas]
-        return result
+        parts = cls(schema)
+        parts.roots += [parts._add(formula) for formula in formulas]
+        return parts
 
     @cached_property
     def truth_program(self) -> tuple[TraceProgram, TraceProgram]:
@@ -557,37 +554,37 @@ class FormulaParts:
 
     def program(self, deviation: Deviation | None) -> TraceProgram:
         """Return the program. `deviation` has the unit of a signal's distances; without it, robustness is ±1."""
-        result = TraceProgram.empty(len(self.codes), self.roots)
-        result.codes[:] = self.codes
-        result.first[:], result.second[:] = np.array(self.operands, np.int64).T
+        program = TraceProgram.empty(len(self.codes), self.roots)
+        program.codes[:] = self.codes
+        program.first[:], program.second[:] = np.array(self.operands, np.int64).T
         for place, atom in self.atoms.items():
-            result.outcomes[place], result.constants[place] = atom.outcomes, atom.constant
-            result.units[place] = deviation(atom.signal) if deviation is not None and atom.graded else 0.0
+            program.outcomes[place], program.constants[place] = atom.outcomes, atom.constant
+            program.units[place] = deviation(atom.signal) if deviation is not None and atom.graded else 0.0
         numbers: list[int] = []
         for e, place in self.places.items():
             code = code_of(e)  # a part that is spelt out has the place of its expansion
             if code is MicroOp.NAME:
                 assert isinstance(e.head, Number)
-                result.constants[place] = e.head.value
+                program.constants[place] = e.head.value
             elif code in AHEAD | WINDOWED:
-                result.sign[place] = -1 if code in DUAL else 1
+                program.sign[place] = -1 if code in DUAL else 1
                 near, far = (int(min(bound, _MOST_STEPS)) for bound in e.window)
-                result.near[place], result.far[place] = (-far, -near) if code in BEHIND else (near, far)
+                program.near[place], program.far[place] = (-far, -near) if code in BEHIND else (near, far)
             elif code is MicroOp.COMPARE:
-                below = list(_numbers(e))
-                reach = sum(abs(part.head.value) for part in below if isinstance(part.head, Number))
-                result.outcomes[place], result.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
+                numeric = list(_numbers(e))
+                reach = sum(abs(part.head.value) for part in numeric if isinstance(part.head, Number))
+                program.outcomes[place], program.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
                 # one more true step may join two runs or begin another: only plain counts change by one
                 runs = {MicroOp.EPISODES, MicroOp.LONGEST}
-                result.units[place] = float(runs.isdisjoint(map(code_of, below)))
-                result.numbers_start[place] = len(numbers)
-                numbers += sorted({self.places[part] for part in below})
-                result.numbers_stop[place] = len(numbers)
+                program.units[place] = float(runs.isdisjoint(map(code_of, numeric)))
+                program.numbers_start[place] = len(numbers)
+                numbers += sorted({self.places[part] for part in numeric})
+                program.numbers_stop[place] = len(numbers)
             if code in JOINING - LOOKING:
-                result.timeless[place] = all(result.timeless[list(self.operands[place])])
+                program.timeless[place] = all(program.timeless[list(self.operands[place])])
             elif code is MicroOp.COMPARE:
-                result.timeless[place] = True
-        return result._replace(numbers=np.array(numbers, np.int64))
+                program.timeless[place] = True
+        return program._replace(numbers=np.array(numbers, np.int64))
 
 
 def _numbers(comparison: Expression) -> Iterator[Expression]:
