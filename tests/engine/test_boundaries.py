@@ -32,7 +32,7 @@ from tests.support.strategies import Case, Column, RandomFormulas, derived, draw
 
 from telltree import Formula, Panel
 from telltree.engine.bitset_layout import TILE
-from telltree.engine.bitsets import MOST
+from telltree.engine.bitsets import MOST_CONSTANTS
 from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.trace import signals_of
 from telltree.grammar.tables import Tables
@@ -391,7 +391,10 @@ def test_formulas_that_need_about_as_many_registers_as_there_are(parts):
     assert by_engine(both, panel, random.Random(0)).tolist() == expected
 
 
-@pytest.mark.parametrize("constants", [MOST - 1, MOST, MOST + 1, 2 * MOST, 2 * MOST + 1, 255, 256, 257])
+@pytest.mark.parametrize(
+    "constants",
+    [MOST_CONSTANTS - 1, MOST_CONSTANTS, MOST_CONSTANTS + 1, 2 * MOST_CONSTANTS, 2 * MOST_CONSTANTS + 1, 255, 256, 257],
+)
 def test_numbers_of_constants_about_what_a_byte_tells_apart(constants):
     v = np.random.default_rng(0).integers(-1, constants + 1, (65, 5)).astype(float)
     v[3, :] = np.nan

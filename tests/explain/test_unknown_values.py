@@ -19,7 +19,7 @@ from tests.support.three_valued import FALSE, TRUE, UNKNOWN
 from tests.tree.test_unknown_values import draw, grown
 
 from telltree import Formula, GrammarTreeClassifier, Panel
-from telltree.engine.three_valued import settled
+from telltree.engine.three_valued import resolve_unknown
 from telltree.english import plain
 from telltree.english.tokens import UNLESS, mentions_missing_values
 from telltree.explain import categories_text, categorize, outline, rules_table
@@ -77,7 +77,7 @@ def random_tree(rng, case, depth=2):
             return grow(here, depth - 1)
         unknown = Unknown(said, goes, int((here & (found == UNKNOWN)).sum()))
         sides = grow(here & yes, depth - 1), grow(here & ~yes, depth - 1)
-        return Node(Formula(settled(said.expression, goes)), *sides, unknown=unknown)
+        return Node(Formula(resolve_unknown(said.expression, goes)), *sides, unknown=unknown)
 
     root = grow(np.ones(len(labels), bool), depth)
     missing = frozenset(name for name, gaps in case.panel.missing().items() if gaps)

@@ -146,7 +146,7 @@ def smoothed(signals, e):
         with np.errstate(invalid="ignore", over="ignore"):
             return (values + values[np.arange(len(values)) - np.minimum(numbers, 1)]) / 2
 
-    return signals.along_records(e.args[0], mean)
+    return signals.map_records(e.args[0], mean)
 
 
 def smooth_sql(steps, e):

@@ -138,7 +138,7 @@ def test_signals_that_are_too_large_are_made_part_by_part(tmp_path, monkeypatch)
         (change,) = [atom.args[0] for atom in formula.expression.walk() if str(atom).startswith("(change")]
         assert disk_arrays.on_disk(signals.values(change))
         assert formula(other).tolist() == formula(one).tolist()
-        assert signals.spread(change) == trace.signals_of(one).spread(change)
+        assert signals.deviation(change) == trace.signals_of(one).deviation(change)
         assert (
             Robustness(other).of_records(formula.expression).tolist()
             == Robustness(one).of_records(formula.expression).tolist()
@@ -190,7 +190,7 @@ def test_planes_that_do_not_fit_are_on_disk(tmp_path, no_overhead, monkeypatch):
     monkeypatch.setattr("telltree.engine.bitset_layout.sparse", lambda *size: made.append(size) or sparse(*size))
     assert model_bytes(panel, y, tmp_path / "2.json")[1] == whole
     assert not made
-    monkeypatch.setattr(out_of_core, "usual_memory", lambda _: 10_000)
+    monkeypatch.setattr(out_of_core, "default_memory", lambda _: 10_000)
     assert model_bytes(panel, y, tmp_path / "3.json")[1] == whole
     assert made
 

@@ -85,7 +85,7 @@ def formulas(case):
 
 def bench_in_turns(panel, grammar, bounds):
     places = OutOfCoreShards(panel, grammar, bounds, threads=1, memory=1)
-    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).deviation)
 
 
 def differing(texts, found, wanted):

@@ -32,7 +32,7 @@ class Watched:
 
     def __init__(self, inner, grammar):
         self._inner, self._grammar, self.asked = inner, grammar, []
-        self.marks, self.floors, self.shorter_is_fitter = inner.marks, inner.floors, True
+        self.signatures, self.floors, self.shorter_is_fitter = inner.signatures, inner.floors, True
 
     def __call__(self, population, wanted):
         self.asked += [self._grammar.derivation(population, int(i)) for i in wanted]

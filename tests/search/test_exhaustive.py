@@ -350,7 +350,11 @@ def test_an_interrupted_search_proves_what_it_had_covered():
             raise KeyboardInterrupt
         return objective(population, wanted)
 
-    interrupting.marks, interrupting.floors, interrupting.shorter_is_fitter = objective.marks, objective.floors, True
+    interrupting.signatures, interrupting.floors, interrupting.shorter_is_fitter = (
+        objective.signatures,
+        objective.floors,
+        True,
+    )
     with patch("telltree.search.exhaustive._BATCH", 10):
         found = Exhaustive(max_depth=4).run(grammar, interrupting, 0)
     assert found.interrupted
@@ -429,7 +433,7 @@ def test_a_grammar_that_is_too_large_is_refused_or_searched_for_some_time():
     objective = objective_of(panel, labels, grammar)
     found = Exhaustive().run(grammar, objective, 0)  # few of its atoms differ, for these records
     assert (found.evaluations, found.proof.formulas) == (15, 324_000_000)
-    objective.marks = lambda conditions: None
+    objective.signatures = lambda conditions: None
     found = Exhaustive(evaluations=20).run(grammar, objective, 0)
     assert (found.evaluations, found.proof.atoms) == (20, 0)
     with pytest.raises(SettingsError, match=r"324,000,000 formulas of up to two atoms, of which 162,009,000 would"):

@@ -34,7 +34,7 @@ _MAKERS = (
     (machine.Registers, "empty"),
     (machine.Counting, "empty"),
     (machine.Tally, "empty"),
-    (windows.Looking, "empty"),
+    (windows.WindowMemory, "empty"),
     (robustness.RobustnessRegisters, "of"),
     (trace.TraceMemory, "empty"),
 )
@@ -87,7 +87,7 @@ def walked_over_time(expression, panel, *, compiled):
     """The same at every step of every record."""
     with _walking(compiled):
         found = Tracer(panel).trace(expression, follow=[expression])
-    return [found.held(expression, record).tolist() for record in range(len(panel))]
+    return [found.part_truth(expression, record).tolist() for record in range(len(panel))]
 
 
 def by_formulas(expressions, panel):
@@ -119,7 +119,7 @@ def by_shards(expressions, panel, rng):
     inner = {rng.randrange(len(panel)) for _ in range(rng.randint(1, 3))}
     grammar = Grammar.parse("Start ::= F(length() > 0)", panel)  # it is asked of other formulas
     places = OutOfCoreShards(panel, grammar, sorted({0, *inner, len(panel)}), threads=1, memory=1)
-    backend = ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+    backend = ShardedBackend(places, panel.schema, grammar, signals_of(panel).deviation)
     return backend.formulas(np.arange(len(panel))).truth(expressions)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from telltree.engine import Formula
-from telltree.engine.three_valued import settled
+from telltree.engine.three_valued import resolve_unknown
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar.formulas import expression_of
 from telltree.grammar.grammar import Grammar
@@ -121,7 +121,7 @@ def question_of(entry: Branch, formulas: FormulaReader, *, spoken: bool = True) 
     if entry.unknown is None:
         return formulas.read(entry.formula, entry.spoken and spoken), None
     unsettled = formulas.read(entry.unknown.said, entry.spoken and spoken)
-    formula = Formula(settled(unsettled.expression, entry.unknown.goes))
+    formula = Formula(resolve_unknown(unsettled.expression, entry.unknown.goes))
     if formula != formulas.read(entry.formula, spoken=False):
         raise ModelFormatError(f"{DAMAGED}: its formula {entry.formula!r:.100} is not what it says of unknown answers")
     return formula, Unknown(unsettled, entry.unknown.goes, entry.unknown.records)

@@ -174,7 +174,7 @@ class BoundingObjective(Protocol):
     def shorter_is_fitter(self) -> bool:
         """True if of two formulas with the same split the longer one is never fitter."""
 
-    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+    def signatures(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
         """Return the signatures of each condition and its negation; None if they are unknown."""
 
     def floors(self, conditions: Population, size: int) -> NDArray[np.float64] | None:
@@ -197,7 +197,7 @@ class ExhaustiveBreeder:
         self._templates, self._tried, self._covered, self._cut = plan.templates.all, 0, 0, False
         self._tried_for_it = 0
         self.fillings, self._sweeps, self.telling = swept(
-            plan.templates, None if objective is None else objective.marks
+            plan.templates, None if objective is None else objective.signatures
         )
         self.total, self._partial = sum(sweep.size for sweep in self._sweeps), False
         self._begin(0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine import CompiledFormulas, Formula, truth_of
-from telltree.engine.three_valued import asked_missing, bounds
+from telltree.engine.three_valued import bounds, columns_tested_for_missing
 from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import unchanging
@@ -467,7 +467,7 @@ class Tree:
         Unknown answers are described beside the question, which itself is about values that are there, unless it asks
         whether they are.
         """
-        return self.missing if node.unknown is None else asked_missing(node.shown.expression)
+        return self.missing if node.unknown is None else columns_tested_for_missing(node.shown.expression)
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """Return the conditions under which the sentence for these claims applies to a record."""
