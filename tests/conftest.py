@@ -15,6 +15,26 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".numba
 
 load_profiles()
 
+TESTS = Path(__file__).parent
+LONG = (
+    "project/test_docs.py",
+    "scale/test_dask.py",
+    "engine/test_kernels.py",
+    "report/test_browser.py",
+    "search/test_contract.py",
+    "project/test_notebook.py",
+    "experiments/test_run.py",
+    "scale/test_checkpoint.py",
+    "cli/test_verbs.py",
+    "cli/test_terminal.py",
+    "project/test_locales.py",
+    "project/test_read_only.py",
+    "logic/test_operators.py",
+    "engine/test_boundaries.py",
+    "explain/test_categories.py",
+    "estimators/test_forest.py",
+)
+"""The files that take longest. They run first, so that no process is left with one when the other has ended."""
 MISSING = pytest.StashKey()
 ALLOWED_SKIPS = re.compile("real data|root may|SCIPY_ARRAY_API|mount|cannot be had")
 """Reasons to skip a test although everything is installed that can be."""
@@ -24,6 +44,10 @@ def pytest_addoption(parser):
     parser.addoption(
         "--complete", action="store_true", help="fail if a test is skipped for want of a program or package"
     )
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.relative_to(TESTS).as_posix() not in LONG)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from telltree import Panel
-from telltree.engine.aligned import VECTOR, aligned_words
-from telltree.engine.bitset_layout import Layout
+from telltree.engine.bitset_layout import VECTOR, Layout, aligned_words
 
 
 @pytest.mark.parametrize(("rows", "words"), [(0, 8), (1, 1), (3, 20), (64, 244), (2, 0)])

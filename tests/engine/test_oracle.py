@@ -28,7 +28,7 @@ from tests.support.strategies import (
 )
 
 from telltree.engine import Formula, truth_of
-from telltree.engine.evaluator import joined
+from telltree.engine.evaluator import merge_shards
 from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
@@ -261,9 +261,9 @@ def test_shards_find_together_what_one_finds_alone(bounds):
         records = np.sort(alone.layout.order[64 * low : 64 * high])
         shard = PopulationEvaluator(case.panel[records], alone._rules, alone._tables, alone.signals, before=low)
         masks = shard.layout.masks([even[records], ~even[records]])
-        parts.append(shard.findings(population, np.arange(40), masks))
-    assert_alike(joined(parts).of_all(), tally_of(alone, population))
-    assert_alike(joined([parts[0], joined(parts[1:])]).of_all(), tally_of(alone, population))
+        parts.append(shard.shard_tally(population, np.arange(40), masks))
+    assert_alike(merge_shards(parts).final(), tally_of(alone, population))
+    assert_alike(merge_shards([parts[0], merge_shards(parts[1:])]).final(), tally_of(alone, population))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from telltree.engine.population_evaluator import marks_of
+from telltree.engine.population_evaluator import signatures_of
 
 WORDS = arrays(np.uint64, 6, elements=st.integers(0, 3) | st.integers(0, 2**64 - 1))
 
@@ -13,18 +13,18 @@ WORDS = arrays(np.uint64, 6, elements=st.integers(0, 3) | st.integers(0, 2**64 -
 @given(WORDS, WORDS, WORDS)
 def test_conditions_have_the_same_marks_if_they_hold_at_the_same_steps(one, other, valid):
     same = bool(((one ^ other) & valid == 0).all())
-    assert (marks_of(one, valid)[0] == marks_of(other, valid)[0]) == same
-    assert (marks_of(one, valid)[1] == marks_of(other, valid)[1]) == same
+    assert (signatures_of(one, valid)[0] == signatures_of(other, valid)[0]) == same
+    assert (signatures_of(one, valid)[1] == signatures_of(other, valid)[1]) == same
 
 
 @given(WORDS, WORDS)
 def test_a_negation_has_the_marks_the_other_way_round(words, valid):
-    assert marks_of(~words, valid) == marks_of(words, valid)[::-1]
+    assert signatures_of(~words, valid) == signatures_of(words, valid)[::-1]
 
 
 @given(WORDS, WORDS)
 def test_only_what_holds_nowhere_is_marked_by_zeros(words, valid):
-    true, false = marks_of(words, valid)
+    true, false = signatures_of(words, valid)
     assert any(true) == bool((words & valid).any())
     assert any(false) == bool((~words & valid).any())
     assert len(true) == len(false) == 16  # so that joined marks of shards begin where they should
@@ -33,4 +33,6 @@ def test_only_what_holds_nowhere_is_marked_by_zeros(words, valid):
 @given(WORDS)
 def test_the_order_of_steps_matters(words):
     everywhere = ~np.zeros(6, np.uint64)
-    assert (marks_of(words, everywhere) == marks_of(words[::-1].copy(), everywhere)) == (words == words[::-1]).all()
+    assert (signatures_of(words, everywhere) == signatures_of(words[::-1].copy(), everywhere)) == (
+        words == words[::-1]
+    ).all()

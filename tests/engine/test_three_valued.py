@@ -15,7 +15,7 @@ from tests.support.three_valued import FALSE, TRUE, UNKNOWN
 
 from telltree import Formula
 from telltree.engine import truth_of
-from telltree.engine.three_valued import possibly, settled, surely
+from telltree.engine.three_valued import possibly, resolve_unknown, surely
 from telltree.errors import SettingsError
 from telltree.logic import OPERATORS
 
@@ -150,8 +150,8 @@ def test_where_nothing_is_missing_both_bounds_are_the_formula():
 def test_words_of_a_grammar_stay_with_what_needs_no_change(case):
     formula = Formula.parse("F(x < 1)", case.panel.schema).expression
     assert surely(formula) is formula
-    assert str(settled(formula, True)) == "F((x < 1) ∨ missing(x))"
-    assert settled(formula, False) is formula
+    assert str(resolve_unknown(formula, True)) == "F((x < 1) ∨ missing(x))"
+    assert resolve_unknown(formula, False) is formula
 
 
 def test_what_has_no_bounds_is_refused_by_name(case):

@@ -84,7 +84,7 @@ def test_records_are_traced_in_shares_as_they_are_together(monkeypatch):
     )
     margins = Robustness(case.panel)
     whole = margins.evidence(formula.expression, follow=[formula.expression])
-    monkeypatch.setattr(trace, "_AT_A_TIME", 16)
+    monkeypatch.setattr(trace, "_STEPS_PER_BATCH", 16)
     shares = margins.evidence(formula.expression, follow=[formula.expression])
     assert shares.robustness.tolist() == whole.robustness.tolist()
     assert shares.steps.tolist() == whole.steps.tolist()

@@ -434,7 +434,7 @@ def test_any_text_is_read_or_refused(seed, monkeypatch):
         place, found = attempt(text, rng.choice(STEPS))
         understood += found is not None
         assert all(e.type for e in found.walk()) if found else 1 <= place <= len(text) + 1, text
-    assert understood > 10
+    assert understood > share(10, least=1)
 
 
 def test_a_schema_without_columns_says_nothing():

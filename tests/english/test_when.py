@@ -453,7 +453,7 @@ def test_times_without_a_unit_are_told_by_the_name_of_their_column(tmp_path):
         assert outline(tree).splitlines()[0] == "the record lasts more than 4 units of tick?"
     for said in (words, words.replace("tick", "time")):
         assert str(Formula.from_english(said, panel.schema, step=panel.step)) == "F((elapsed() > 4) ∧ (x > 0))"
-    assert pickle.loads(pickle.dumps(panel)).step.clock == copy.copy(panel.step).clock == "tick"  # noqa: S301
+    assert pickle.loads(pickle.dumps(panel)).step.time_column == copy.copy(panel.step).time_column == "tick"  # noqa: S301
     assert panel[[1, 2]].alone().step == panel.step == (None, "")
     lasting = telltree.ask(panel, "the record lasts more than 4 units of tick")
     assert lasting.english == "the record lasts more than 4 units of tick"

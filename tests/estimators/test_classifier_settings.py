@@ -246,7 +246,7 @@ def test_an_interrupt_after_the_last_search_is_told():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-@pytest.mark.parametrize("stage", ["classifier.with_headlines", "classifier.validate"])
+@pytest.mark.parametrize("stage", ["fitted_tree.with_headlines", "classifier.validate"])
 def test_an_interrupt_after_the_tree_was_learned_keeps_it(panel, labels, stage, monkeypatch, caplog):
     def interrupted(*args, **options):
         os.kill(os.getpid(), signal.SIGINT)

@@ -196,4 +196,4 @@ def test_models_stand_side_by_side():
     lines = side_by_side(cards).splitlines()
     assert lines[0].split() == ["one", "the", "other"]
     assert len(lines) == 1 + len(FIGURES)
-    assert cards["the other"].told("auc") in side_by_side(cards)
+    assert cards["the other"].text_of("auc") in side_by_side(cards)

@@ -9,7 +9,7 @@ from tests.support.golden_trees import gaps
 
 from telltree import Grammar, GrammarTreeClassifier
 from telltree.errors import DataWarning
-from telltree.estimators import classifier
+from telltree.estimators import fitted_tree
 from telltree.scale.run_context import RunContext
 from telltree.search import MonteCarlo
 
@@ -27,7 +27,7 @@ def headlines(model):
 
 def test_learning_and_predicting_find_no_words(monkeypatch):
     calls = []
-    monkeypatch.setattr(classifier, "with_headlines", lambda tree, panel: calls.append(panel) or tree)
+    monkeypatch.setattr(fitted_tree, "with_headlines", lambda tree, panel: calls.append(panel) or tree)
     model = learned()
     model.predict(PANEL), model.predict_proba(PANEL), model.apply(PANEL), model.decision_path(PANEL)
     assert not calls

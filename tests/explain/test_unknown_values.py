@@ -19,9 +19,9 @@ from tests.support.three_valued import FALSE, TRUE, UNKNOWN
 from tests.tree.test_unknown_values import draw, grown
 
 from telltree import Formula, GrammarTreeClassifier, Panel
-from telltree.engine.three_valued import settled
+from telltree.engine.three_valued import resolve_unknown
 from telltree.english import plain
-from telltree.english.tokens import UNLESS, asks_what_is_missing
+from telltree.english.tokens import UNLESS, mentions_missing_values
 from telltree.explain import categories_text, categorize, outline, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.proportions import wilson
@@ -77,7 +77,7 @@ def random_tree(rng, case, depth=2):
             return grow(here, depth - 1)
         unknown = Unknown(said, goes, int((here & (found == UNKNOWN)).sum()))
         sides = grow(here & yes, depth - 1), grow(here & ~yes, depth - 1)
-        return Node(Formula(settled(said.expression, goes)), *sides, unknown=unknown)
+        return Node(Formula(resolve_unknown(said.expression, goes)), *sides, unknown=unknown)
 
     root = grow(np.ones(len(labels), bool), depth)
     missing = frozenset(name for name, gaps in case.panel.missing().items() if gaps)
@@ -90,7 +90,7 @@ def assert_true_of_members(text, case, members, found, answer):
     known = TRUE if answer else FALSE
     assert set(found[members].tolist()) <= {known, UNKNOWN}
     if UNKNOWN in found[members]:
-        assert text.startswith(UNLESS) or asks_what_is_missing(text), text
+        assert text.startswith(UNLESS) or mentions_missing_values(text), text
 
 
 def path_of(tree, number):

@@ -22,9 +22,9 @@ from telltree.english.conversion import CONVERSIONS, opaque
 from telltree.english.operator_phrases import PHRASES, Phrase
 from telltree.errors import GrammarError, OperatorError
 from telltree.explain import decisive_steps, english
-from telltree.logic import OPERATORS, Type
+from telltree.logic import OPERATORS, Type, operators
 from telltree.logic.meaning import Infinities, Joins, Makes, MicroOp
-from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register, withdraw
+from telltree.logic.operators import EVERYONE, Cells, Form, Operator, Parameter, register
 from telltree.logic.types import fits
 from telltree.models.export import export_model
 from telltree.models.export_common import Refused
@@ -33,6 +33,14 @@ from telltree.models.export_sql import SQL
 from telltree.models.export_stl import STL
 
 CONTRIBUTING = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def withdraw(operator):
+    """Take a row out of the table again."""
+    OPERATORS.remove(operator)
+    for spelling in operator.spellings:
+        del operators._BY_SPELLING[spelling]
+    operators._note_change()
 
 
 @dataclass(frozen=True)
@@ -138,7 +146,7 @@ def smoothed(signals, e):
         with np.errstate(invalid="ignore", over="ignore"):
             return (values + values[np.arange(len(values)) - np.minimum(numbers, 1)]) / 2
 
-    return signals.along_records(e.args[0], mean)
+    return signals.map_records(e.args[0], mean)
 
 
 def smooth_sql(steps, e):

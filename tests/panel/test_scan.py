@@ -138,7 +138,7 @@ def test_signals_that_are_too_large_are_made_part_by_part(tmp_path, monkeypatch)
         (change,) = [atom.args[0] for atom in formula.expression.walk() if str(atom).startswith("(change")]
         assert disk_arrays.on_disk(signals.values(change))
         assert formula(other).tolist() == formula(one).tolist()
-        assert signals.spread(change) == trace.signals_of(one).spread(change)
+        assert signals.deviation(change) == trace.signals_of(one).deviation(change)
         assert (
             Robustness(other).of_records(formula.expression).tolist()
             == Robustness(one).of_records(formula.expression).tolist()
@@ -187,10 +187,10 @@ def test_planes_that_do_not_fit_are_on_disk(tmp_path, no_overhead, monkeypatch):
     panel, y = telltree.read(source, **NAMES)
     _, whole = model_bytes(panel, y, tmp_path / "1.json")
     made, sparse = [], disk_arrays.sparse
-    monkeypatch.setattr("telltree.engine.aligned.sparse", lambda *size: made.append(size) or sparse(*size))
+    monkeypatch.setattr("telltree.engine.bitset_layout.sparse", lambda *size: made.append(size) or sparse(*size))
     assert model_bytes(panel, y, tmp_path / "2.json")[1] == whole
     assert not made
-    monkeypatch.setattr(out_of_core, "usual_memory", lambda _: 10_000)
+    monkeypatch.setattr(out_of_core, "default_memory", lambda _: 10_000)
     assert model_bytes(panel, y, tmp_path / "3.json")[1] == whole
     assert made
 
@@ -221,6 +221,7 @@ def test_memory_is_told_by_the_data(tmp_path, caplog, monkeypatch):
     assert told[1] - told[0] > 10 * (told[0] - out_of_core._SEARCH / 1e6)
 
 
+@pytest.mark.slow
 def test_little_memory_is_enough_for_few_records(tmp_path):
     source = in_files(long_table(records=700, longest=50), tmp_path / "data", "csv")
     script = (

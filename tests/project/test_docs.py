@@ -28,10 +28,19 @@ $ seq 9
 {}
 ```
 """
-RUNNING = [path for path in DOCUMENTS if pieces_of(path.read_text(encoding="utf-8"))]
+LEARNS = re.compile(r"\.fit\(|load_acasx|make_encounters|telltree (?:fit|demo)")
 
 
-@pytest.mark.parametrize("path", RUNNING, ids=name_of)
+def running():
+    """Documents with something to run; those that learn trees are slow, the README apart."""
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        if pieces_of(text):
+            is_slow = path.name != "README.md" and LEARNS.search(text)
+            yield pytest.param(path, marks=pytest.mark.slow) if is_slow else path
+
+
+@pytest.mark.parametrize("path", list(running()), ids=name_of)
 def test_blocks_run_and_print_what_is_shown(path, tmp_path):
     text = path.read_text(encoding="utf-8")
     printed = run(text, tmp_path)

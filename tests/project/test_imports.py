@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parents[2] / "src"
-FORWARDING = {  # methods that users expect where they are, and that only pass their object on to who does the work
-    ("telltree.explain.categories", "telltree.explain.notebook"),  # categories in a notebook
-}
 
 
 def run_time_imports(tree):
@@ -44,12 +41,7 @@ def needs(modules):
 
 
 def test_imports_make_no_circle(needs):
-    kept = {name: {other for other in others if (name, other) not in FORWARDING} for name, others in needs.items()}
-    assert len(list(TopologicalSorter(kept).static_order())) == len(needs)  # a circle is a CycleError that shows it
-
-
-def test_every_exception_is_one(needs):
-    assert all(other in needs[name] for name, other in FORWARDING)
+    assert len(list(TopologicalSorter(needs).static_order())) == len(needs)  # a circle is a CycleError that shows it
 
 
 def test_no_two_classes_have_one_name(modules):

@@ -57,6 +57,6 @@ def test_the_reference_has_every_public_name(site, module):
 
 def test_lists_of_parameters_are_lists(site):
     page = (site / "reference" / "estimators" / "index.html").read_text(encoding="utf-8")
-    for name in ("max_depth", "random_state", "layout", "margins"):
+    for name in ("max_depth", "random_state", "layout", "robustness"):
         assert f"<li><code>{name}</code>:" in page
     assert "-----" not in page

@@ -57,7 +57,7 @@ class InProcess(ShardPlaces):
 
 def in_shards(bounds, places=InProcess):
     def backend(panel, grammar):
-        return ShardedBackend(places(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).spread)
+        return ShardedBackend(places(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).deviation)
 
     return backend
 

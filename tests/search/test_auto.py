@@ -32,7 +32,7 @@ class Watched:
 
     def __init__(self, inner, grammar):
         self._inner, self._grammar, self.asked = inner, grammar, []
-        self.marks, self.floors, self.shorter_is_fitter = inner.marks, inner.floors, True
+        self.signatures, self.floors, self.shorter_is_fitter = inner.signatures, inner.floors, True
 
     def __call__(self, population, wanted):
         self.asked += [self._grammar.derivation(population, int(i)) for i in wanted]
@@ -200,7 +200,7 @@ def test_what_is_covered_is_kept_where_more_are_of_too_many_kinds_to_list(monkey
     grammar = Grammar.parse(text_of(FEW_KINDS), SCHEMA)
     found = Exhaustive(max_atoms=2).run(grammar, objective_of(panel, labels, grammar), 1)
     plan.cache_clear()
-    monkeypatch.setattr("telltree.grammar.templates.MOST_SHAPES", 14)
+    monkeypatch.setattr("telltree.grammar.templates.MOST_TEMPLATES", 14)
     with pytest.raises(SettingsError, match="too many kinds of formulas"):
         Exhaustive(max_atoms=3).run(grammar, objective_of(panel, labels, grammar), 1)
     proof = Auto().run(grammar, objective_of(panel, labels, grammar), 1).proof

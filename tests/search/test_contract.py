@@ -171,7 +171,7 @@ def outcomes():
 
 
 def test_another_process_with_another_hash_seed_finds_the_same():
-    script = "import json, test_search_contract as t; print(json.dumps(t.outcomes()))"
+    script = "import json, tests.search.test_contract as t; print(json.dumps(t.outcomes()))"
     environment = os.environ | {"PYTHONHASHSEED": "4321", "PYTHONPATH": beside_tests()}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == outcomes()

@@ -21,7 +21,7 @@ from telltree.logic import user_function
 from telltree.panel import Column, ColumnType, Schema
 from telltree.scale.checkpoint import search_result, search_state
 from telltree.search import Exhaustive, Proof, Scores
-from telltree.search.state import Given
+from telltree.search.state import SavedState
 from telltree.tree import MDL, GiniSize
 from telltree.tree.class_target import ClassLabels, ClassTarget
 from telltree.tree.criterion import MDLOf, prepared
@@ -350,7 +350,11 @@ def test_an_interrupted_search_proves_what_it_had_covered():
             raise KeyboardInterrupt
         return objective(population, wanted)
 
-    interrupting.marks, interrupting.floors, interrupting.shorter_is_fitter = objective.marks, objective.floors, True
+    interrupting.signatures, interrupting.floors, interrupting.shorter_is_fitter = (
+        objective.signatures,
+        objective.floors,
+        True,
+    )
     with patch("telltree.search.exhaustive._BATCH", 10):
         found = Exhaustive(max_depth=4).run(grammar, interrupting, 0)
     assert found.interrupted
@@ -374,7 +378,7 @@ def test_a_search_goes_on_from_any_generation_to_the_same(fitness):
                 whole.runners_up, whole.proof, whole.evaluations,
             )  # fmt: skip
             assert again.ties.names.tolist() == whole.ties.names.tolist()
-    back = search_result(Given(search_state(whole), grammar, 4))
+    back = search_result(SavedState(search_state(whole), grammar, 4))
     assert (back.proof, back.runners_up) == (whole.proof, whole.runners_up)
 
 
@@ -414,7 +418,7 @@ def test_conditions_that_leave_no_choice_are_part_of_every_formula():
     assert str(found.best.derivation) in {str(grammar.derive(f"F(on and {other})")) for other in ("off", "x < 1")}
 
 
-@pytest.mark.parametrize("limit", ["MOST_SHAPES", "_MOST_TRIED"])
+@pytest.mark.parametrize("limit", ["MOST_TEMPLATES", "_MOST_TRIED"])
 def test_grammars_of_too_many_shapes_are_refused(limit, monkeypatch):
     grammar = Grammar.parse("A ::= F(V) | G(V)\nV ::= on | off | V and V | not V", SCHEMA)
     panel, _, labels = drawn(0, 10)
@@ -429,7 +433,7 @@ def test_a_grammar_that_is_too_large_is_refused_or_searched_for_some_time():
     objective = objective_of(panel, labels, grammar)
     found = Exhaustive().run(grammar, objective, 0)  # few of its atoms differ, for these records
     assert (found.evaluations, found.proof.formulas) == (15, 324_000_000)
-    objective.marks = lambda conditions: None
+    objective.signatures = lambda conditions: None
     found = Exhaustive(evaluations=20).run(grammar, objective, 0)
     assert (found.evaluations, found.proof.atoms) == (20, 0)
     with pytest.raises(SettingsError, match=r"324,000,000 formulas of up to two atoms, of which 162,009,000 would"):

@@ -199,23 +199,25 @@ def test_without_learning_a_prototype_draws_as_the_grammar_does():
 @examples(25)
 def test_a_prototype_tree_stays_within_its_bounds(name, seed, most):
     grammar = GRAMMARS[name]
-    tree, rng = PrototypeTree(grammar, 8, 0.9, most), np.random.default_rng(seed)
-    made = Population.empty(20, grammar.width(8), False)
-    for generation in range(12):
-        tree.draw(np.uint64(seed), generation, made)
-        row = rng.integers(20)
-        path, rules = tree.along(made.rules[row, : made.lengths[row]])
-        tree.make_likely(path, rules, rng.random(len(path)))
-        assert 1 <= tree.places <= most
-        for place in range(tree.places):
-            assert tree.chances(place).sum() == pytest.approx(1)
-            assert (tree.chances(place) > 0).all()
-        again = PrototypeTree(grammar, 8, 0.9, most)
-        again.resume(**tree.state())
-        other = Population.empty(20, grammar.width(8), False)
-        again.draw(np.uint64(5), generation, other)
-        tree.draw(np.uint64(5), generation, made)
-        assert np.array_equal(made.names, other.names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("telltree.grammar.prototype_tree._MOST_PLACES", most)
+        tree, rng = PrototypeTree(grammar, 8, 0.9), np.random.default_rng(seed)
+        made = Population.empty(20, grammar.width(8), False)
+        for generation in range(12):
+            tree.draw(np.uint64(seed), generation, made)
+            row = rng.integers(20)
+            path, rules = tree.along(made.rules[row, : made.lengths[row]])
+            tree.make_likely(path, rules, rng.random(len(path)))
+            assert 1 <= tree.places <= most
+            for place in range(tree.places):
+                assert tree.chances(place).sum() == pytest.approx(1)
+                assert (tree.chances(place) > 0).all()
+            again = PrototypeTree(grammar, 8, 0.9)
+            again.resume(**tree.state())
+            other = Population.empty(20, grammar.width(8), False)
+            again.draw(np.uint64(5), generation, other)
+            tree.draw(np.uint64(5), generation, made)
+            assert np.array_equal(made.names, other.names)
 
 
 @pytest.mark.parametrize("kind", LEARNING)

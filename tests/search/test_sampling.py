@@ -92,7 +92,7 @@ class Counting:
 
     def __init__(self, inner):
         self._inner, self.asked, self.sampled, self.first = inner, 0, 0, None
-        self.marks, self.floors, self.shorter_is_fitter = inner.marks, inner.floors, True
+        self.signatures, self.floors, self.shorter_is_fitter = inner.signatures, inner.floors, True
 
     def __call__(self, population, wanted):
         self.asked += len(wanted)

@@ -17,7 +17,7 @@ from tests.support.class_trees import class_leaf, class_tree
 from tests.support.random_trees import plain_value
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
-from telltree.engine import Formula, aligned, bitsets, machine, robustness, trace, use_evaluator, windows
+from telltree.engine import Formula, bitset_layout, bitsets, machine, robustness, trace, use_evaluator, windows
 from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.trace import Tracer, signals_of
@@ -34,7 +34,7 @@ _MAKERS = (
     (machine.Registers, "empty"),
     (machine.Counting, "empty"),
     (machine.Tally, "empty"),
-    (windows.Looking, "empty"),
+    (windows.WindowMemory, "empty"),
     (robustness.RobustnessRegisters, "of"),
     (trace.TraceMemory, "empty"),
 )
@@ -66,8 +66,8 @@ def garbage_in_memory():
     with ExitStack() as patches:
         for owner, name in _MAKERS:
             patches.enter_context(patch.object(owner, name, filling(getattr(owner, name))))
-        memory = SimpleNamespace(empty=lambda *args: _fill(np.empty(*args)), uint64=np.uint64)
-        patches.enter_context(patch.object(aligned, "np", memory))
+        memory = SimpleNamespace(**(vars(np) | {"empty": lambda *args: _fill(np.empty(*args))}))
+        patches.enter_context(patch.object(bitset_layout, "np", memory))
         yield
 
 
@@ -87,7 +87,7 @@ def walked_over_time(expression, panel, *, compiled):
     """The same at every step of every record."""
     with _walking(compiled):
         found = Tracer(panel).trace(expression, follow=[expression])
-    return [found.held(expression, record).tolist() for record in range(len(panel))]
+    return [found.part_truth(expression, record).tolist() for record in range(len(panel))]
 
 
 def by_formulas(expressions, panel):
@@ -119,7 +119,7 @@ def by_shards(expressions, panel, rng):
     inner = {rng.randrange(len(panel)) for _ in range(rng.randint(1, 3))}
     grammar = Grammar.parse("Start ::= F(length() > 0)", panel)  # it is asked of other formulas
     places = OutOfCoreShards(panel, grammar, sorted({0, *inner, len(panel)}), threads=1, memory=1)
-    backend = ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+    backend = ShardedBackend(places, panel.schema, grammar, signals_of(panel).deviation)
     return backend.formulas(np.arange(len(panel))).truth(expressions)
 
 

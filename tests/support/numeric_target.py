@@ -285,7 +285,7 @@ class NumericLabels:
         return self._columns().sum(axis=0)
 
     @property
-    def settled(self):
+    def is_pure(self):
         return len(np.unique(self.steps)) <= 1
 
     def kinds(self):

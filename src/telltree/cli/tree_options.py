@@ -226,7 +226,7 @@ def _growth(options: TreeOptions, preset: "Growth | None") -> "Growth | None":
 
     from telltree.tree.settings import Greedy, LookAhead, Optimal
 
-    kinds: dict[str, type[Growth]] = {"greedy": Greedy, "optimal": Optimal, "look-ahead": LookAhead}
+    kinds: dict[str, type[Growth]] = {"greedy": Greedy, "look-ahead": LookAhead, "optimal": Optimal}
     kind = kinds[options.growth]
     given: dict[str, Any] = {
         "thresholds": options.thresholds,

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.datasets.homes import homes
+from telltree.datasets.data_folders import data_folders
 from telltree.errors import DataError, SettingsError
 from telltree.panel import Panel
 from telltree.panel.schema import listed, require_known
@@ -249,8 +249,8 @@ def load_auslan(
     Records come by word, in the order of `words`. DataError if there are no data, or not these words.
     """
     wanted = _words(words)
-    looked = list(homes()) if path is None else [Path(path)]
-    found = [place for home in looked for place in _places(home) if place.exists()]
+    looked = list(data_folders()) if path is None else [Path(path)]
+    found = [place for folder in looked for place in _places(folder) if place.exists()]
     if not found:
         raise DataError(_not_found(path, looked))
     if wanted is None or not set(wanted) <= set(WORDS):
@@ -272,11 +272,11 @@ def _words(words: Iterable[str] | Literal["all"] | None) -> tuple[str, ...] | No
     return wanted
 
 
-def _places(home: Path) -> list[Path]:
+def _places(path: Path) -> list[Path]:
     """Return the paths that may hold the data: the given path itself, or the usual names in it."""
-    if home.is_file() or is_auslan8(home) or is_tctodd(home):
-        return [home]
-    return [home / "auslan8", home / "tctodd", home / "tctodd.tar.gz"]
+    if path.is_file() or is_auslan8(path) or is_tctodd(path):
+        return [path]
+    return [path / "auslan8", path / "tctodd", path / "tctodd.tar.gz"]
 
 
 def _load(place: Path, wanted: tuple[str, ...] | None) -> Auslan:
@@ -304,5 +304,5 @@ def _not_found(path: str | os.PathLike[str] | None, looked: list[Path]) -> str:
     if path is not None:
         absent = "" if Path(path).exists() else ", which does not exist"
         return f"no Auslan signs in {path}{absent}: expected tctodd.tar.gz, or a folder tctodd or auslan8; {advice}"
-    places = " and ".join(str(home) for home in looked)
+    places = " and ".join(str(folder) for folder in looked)
     return f"no Auslan signs in {places}: {advice}, or set TELLTREE_DATA to the folder that contains it"

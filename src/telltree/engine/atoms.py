@@ -1,4 +1,4 @@
-"""Atoms: the smallest Boolean vectors, each brought to the form `signal compared with a constant`."""
+"""Atoms: Boolean vectors without connectives, each in the form `signal compared with a constant`."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -10,7 +10,7 @@ from telltree.logic.operators import COMPARISONS, MIRRORED, Operator
 from telltree.panel import Schema
 
 NO_LEVEL = -9.0
-"""A code that no category has, not even a missing or unseen one."""
+"""The code of a level that the column does not have; no category has it, not even a missing or new one."""
 
 
 class Atom(NamedTuple):
@@ -20,11 +20,11 @@ class Atom(NamedTuple):
     outcomes: int
     constant: float
     graded: bool
-    """Whether the distance to the constant is meaningful: for real signals, not for Booleans or categories."""
+    """True if the distance to the constant is meaningful: for real signals, not for Booleans or categories."""
 
     @classmethod
     def of(cls, e: Expression, schema: Schema, last: Expression | None = None) -> "Atom":
-        """The atom for a Boolean vector without connectives; `last` may replace its last operand."""
+        """Return the atom for a Boolean vector without connectives; `last` may replace its last operand."""
         args = e.args if last is None else (*e.args[:-1], last)
         if isinstance(e.head, Operator) and e.head in COMPARISONS:
             left, right = args
@@ -48,7 +48,7 @@ class AtomFamily(NamedTuple):
 
     @classmethod
     def several(cls, atoms: Iterable[Atom]) -> "list[AtomFamily]":
-        """Any atoms as families, in their order: those of a signal often come together."""
+        """Group consecutive atoms into families, in their order: those of a signal often come together."""
         groups = groupby(atoms, lambda atom: (atom.signal, atom.outcomes, atom.graded))
         return [cls(*common, [atom.constant for atom in group]) for common, group in groups]
 

@@ -1,63 +1,71 @@
-"""How records are arranged in bit planes: sorted by length, 64 to a block, one word for each step of a block."""
+"""The layout of records in bitsets, and memory for bitsets.
 
-from collections.abc import Sequence
+A bitset is the truth of a condition for all records and steps: one bit per record and step, 64 records a word. Records
+are sorted by length, 64 to a block, and a block has one word for each of its steps.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.aligned import VECTOR
-from telltree.engine.machine import LANES
 from telltree.panel import Panel
+from telltree.panel.disk_arrays import sparse
 
+LANES = 64
+"""Records per word."""
+VECTOR = 4
+"""Words per vector load. Rows whose length is a multiple of this start aligned."""
 TILE = 1024
-"""The most words that an instruction processes at a time: three vectors of them fit into the L1 cache."""
+"""Most words that an instruction processes at a time: three vectors of them fit into the L1 cache."""
 CACHE = 1 << 24
-"""Bytes of planes to process together: they fit into the last-level cache of most machines."""
+"""Bytes of bitsets processed together: they fit into the last-level cache of most machines."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of a panel's records in planes, or of some of them."""
+    """The places of a panel's records in bitsets, or of some of them."""
 
     order: NDArray[np.int64]  # record number at each place; place p is bit p % 64 of block p // 64
     starts: NDArray[np.int64]  # first row of the record at each place, in the panel's columns
     lengths: NDArray[np.int64]
     blocks: NDArray[np.int64]  # first word of each block, and one past the last
-    valid: NDArray[np.uint64]  # which bits of each word stand for a step of a record
-    places: NDArray[np.int64]  # of the records that are looked at, in the panel's order
+    valid: NDArray[np.uint64]  # the bits of each word that stand for a step of a record
+    places: NDArray[np.int64]  # of the selected records, in the panel's order
 
     @classmethod
     def of(cls, panel: Panel) -> "Layout":
-        """Longest records first, so that blocks waste few words; the words of a block are a whole number of vectors."""
+        """Lay out a panel, longest records first, so that blocks waste few words. Blocks are padded to whole
+        vectors."""
         order = np.argsort(-panel.lengths, kind="stable")
         starts, lengths = panel.starts[order], panel.lengths[order]
         blocks = np.concatenate([[0], np.cumsum(-(-lengths[::LANES] // VECTOR) * VECTOR)])
         return cls(order, starts, lengths, blocks, _valid(lengths, blocks), np.argsort(order))
 
     def among(self, members: NDArray[np.int64]) -> "Layout":
-        """The same places, where only some records are looked at."""
+        """Return the same places with only some records selected."""
         return replace(self, places=self.places[members])
 
     @property
     def records(self) -> int:
-        """How many are looked at."""
+        """The number of selected records."""
         return len(self.places)
 
     @cached_property
     def words(self) -> int:
-        """Words in a plane."""
+        """Words per bitset."""
         return int(self.blocks[-1])
 
     @cached_property
     def occupied(self) -> NDArray[np.uint64]:
-        """Which bits of each block stand for a record."""
+        """The bits of each block that stand for a selected record."""
         return self.masks([np.ones(self.records, np.bool_)])[:, 0].copy()
 
     @cached_property
     def steps(self) -> NDArray[np.uint64]:
-        """Which bits of each word stand for a step of a record that is looked at."""
+        """The bits of each word that stand for a step of a selected record."""
         found: NDArray[np.uint64] = self.valid & np.repeat(self.occupied, np.diff(self.blocks))
         return found
 
@@ -67,7 +75,7 @@ class Layout:
 
     @property
     def tile(self) -> NDArray[np.float64]:
-        """Room for the numbers of a block's records, step by step."""
+        """Uninitialised memory for the numbers of a block's records: steps × records."""
         return np.empty((self._tallest, LANES))
 
     @cached_property
@@ -79,11 +87,10 @@ class Layout:
         return np.array([self.places.min() // LANES, len(self.blocks) - 1])
 
     def tiles(self, bitsets: int) -> NDArray[np.int64]:
-        """The first block of each tile, and one past the last. A tile is a run of blocks that are processed together;
-        the first begins with the first record.
+        """Return the first block of each tile, and one past the last; the first tile begins with the first record.
 
-        It is small enough for the words of all planes in use to stay in the cache, and large enough to make each
-        instruction worth its overhead.
+        A tile is a run of blocks that are processed together: few enough for the words of all bitsets in use to stay
+        in the cache, and enough to make each instruction worth its overhead.
         """
         words = min(TILE, max(CACHE // (8 * max(1, bitsets)), 1))
         if words >= self.words:
@@ -94,7 +101,7 @@ class Layout:
 
     @cached_property
     def _tiles(self) -> dict[int, NDArray[np.int64]]:
-        """By their size: those of one size are asked for in every generation."""
+        """Tiles by their size, cached because every generation of a search needs the same."""
         return {}
 
     def _tiles_of(self, words: int) -> NDArray[np.int64]:
@@ -105,13 +112,13 @@ class Layout:
         return np.array(ends)
 
     def unpack(self, truth: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """One bit per record (individuals × blocks) to one Boolean per record, in the panel's order."""
+        """Convert one bit per record (formulas × blocks) to one Boolean per record, in the panel's order."""
         bits = np.unpackbits(truth.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
         found: NDArray[np.bool_] = bits[:, self.places]
         return found
 
     def unpack_steps(self, bitset: NDArray[np.uint64]) -> list[NDArray[np.bool_]]:
-        """A plane to one Boolean vector per record, in the panel's order."""
+        """Convert a bitset to one Boolean vector per record, in the panel's order."""
         bits = np.unpackbits(bitset.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").view(np.bool_)
         found: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)] * self.records
         for place, (record, length) in enumerate(zip(self.order, self.lengths, strict=True)):
@@ -120,7 +127,7 @@ class Layout:
         return found
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
-        """Blocks × groups: which bits of each block stand for the records of each group (one Boolean per record)."""
+        """Convert groups, each one Boolean per record, to masks: blocks × groups, one bit per record."""
         blocks = len(self.blocks) - 1
         member = np.zeros((len(groups), blocks * LANES), np.bool_)
         for k, group in enumerate(groups):
@@ -129,14 +136,34 @@ class Layout:
         return np.ascontiguousarray(words.T)
 
 
+_LINE = 8  # words in a cache line
+Allocator = Callable[[int, int], NDArray[np.uint64]]
+"""Allocates memory, given the number of rows and of words per row."""
+
+
+def aligned_words(rows: int, words: int) -> NDArray[np.uint64]:
+    """Allocate uninitialised rows of words, aligned to a cache line: vectors that cross one take two loads."""
+    memory = np.empty(rows * words + _LINE, np.uint64)
+    skipped = -(memory.ctypes.data // memory.itemsize) % _LINE
+    return memory[skipped : skipped + rows * words].reshape(rows, words)
+
+
+def words_on_disk(rows: int, words: int) -> NDArray[np.uint64]:
+    """Allocate rows of words on disk; `telltree.panel.disk_arrays.reserve` those that are about to be written."""
+    return sparse(rows * words, np.uint64).reshape(rows, words)
+
+
 def _valid(lengths: NDArray[np.int64], blocks: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Records are sorted by length, so the valid bits of a word are its lowest ones, and ever fewer over time."""
+    """Return the bits of each word that stand for a step of a record.
+
+    Records are sorted by length, so these are its lowest bits, and no more than in the word before.
+    """
     steps = np.arange(blocks[-1]) - np.repeat(blocks[:-1], np.diff(blocks))
     block = np.repeat(np.arange(len(blocks) - 1), np.diff(blocks))
     padded = np.zeros((len(blocks) - 1) * LANES, np.int64)
     padded[: len(lengths)] = lengths
     span = np.diff(blocks).max(initial=0) + 1
-    # how many records of the block are longer than this step
+    # the number of records of the block that are longer than this step
     keys = block * span + steps
     descending = np.repeat(np.arange(len(blocks) - 1), LANES) * span + padded
     ends = np.sort(descending)

@@ -1,4 +1,8 @@
-"""Bitsets: the truth of atoms for 64 records a word, made on demand and kept within a memory budget."""
+"""Bitsets of atoms, computed on demand and cached within a memory budget.
+
+A bitset has one bit per record and step, 64 records a word (`bitset_layout`). `pack` compares a signal with constants;
+where a signal is compared with many, `encode` first replaces its numbers by bytes, and `pack_codes` compares these.
+"""
 
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,33 +28,33 @@ from telltree.compiled import (
     small,
     turn_eight,
 )
-from telltree.engine.aligned import Room, aligned_words
 from telltree.engine.atoms import Atom, AtomFamily
-from telltree.engine.bitset_layout import Layout
+from telltree.engine.bitset_layout import LANES, Allocator, Layout, aligned_words
 from telltree.engine.compile import UNKNOWN
 from telltree.engine.instructions import EQUAL, GREATER, LESS
-from telltree.engine.machine import LANES
 from telltree.engine.signals import Grid, Signals
-from telltree.engine.subset import Subset, pick
+from telltree.engine.subset import Subset, extract
 from telltree.grammar.random_streams import place_of
 from telltree.logic import Expression
 from telltree.panel.disk_arrays import reserve, unload
 
-# ---- Signals as bytes: between which of a few constants each number lies, so that none is fetched for a second plane.
+# ---- Signals as bytes: the rank of each number among a few constants, so that it is fetched only once.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
-MOST = 120
-"""Constants that a byte can tell apart, with room for what lies between them and what is missing."""
+MOST_CONSTANTS = 120
+"""Most constants that bytes can encode: each, and the intervals between them, needs a code, and so do missing
+values."""
 _MISSING = 255
 
 
 @kernel
 def encode(column, starts, lengths, blocks, constants, tile, codes):
-    """The code of each number, 64 to a word of a plane: twice the number of constants, which ascend, that are below it,
-    plus one where it is one of them itself; 255 where it is missing, or after a record's end. `tile` is room to
-    work in.
+    """Write the code of each number, 64 for each word of a bitset.
+
+    It is twice the number of (ascending) constants below it, plus one if it is a constant itself; 255 if it is missing,
+    and after a record's end. `tile` is scratch memory.
     """
     column, starts, lengths = borrowed(column), borrowed(starts), borrowed(lengths)
     for block in range(len(blocks) - 1):
@@ -67,7 +71,7 @@ def encode(column, starts, lengths, blocks, constants, tile, codes):
 
 @kernel
 def pack_codes(codes, blocks, valid, outcomes, places, slots, bitsets, reduced):
-    """As `packing.pack`, from codes: `places` are those of the constants among the ones that codes were made with."""
+    """Compute bitsets as `pack` does, from codes; `places` are the ranks of the constants in the grid of the codes."""
     codes, bitsets = borrowed(codes), borrowed(bitsets)
     for k in range(len(slots)):
         slot, code = slots[k], 2 * places[k] + 1
@@ -87,13 +91,13 @@ def pack_codes(codes, blocks, valid, outcomes, places, slots, bitsets, reduced):
             reduced[2 * slot, block], reduced[2 * slot + 1, block] = ever, ever_not
 
 
-# ---- Compiled making of planes: compare a column with constants, 64 records at a time.
+# ---- Bitsets from numbers: compare a column with constants, 64 records at a time.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 LINE = 8
-"""Numbers in a line of the cache: as many records are copied together, so that each line is written once."""
+"""Numbers in a cache line: as many records are copied together, so that each line is written once."""
 
 
 @small
@@ -122,8 +126,8 @@ def fill_tile(column, starts, lengths, block, steps, tile):
 
 
 @small
-def _compared(tile, t, outcome, constant):
-    """The bits of the records that compare so at a step; mostly in one comparison."""
+def _compare_lanes(tile, t, outcome, constant):
+    """Return the bits of the records with this outcome at a step, mostly by one comparison."""
     if outcome == LESS:
         return lanes_below(tile, t, constant)
     if outcome == LESS | EQUAL:
@@ -139,11 +143,11 @@ def _compared(tile, t, outcome, constant):
 
 
 @small
-def _compare(tile, outcome, constant, bitsets, slot, first, steps, valid, reduced, block):
-    """Make a plane of the steps of a block, and note for which records it, and its negation, ever hold."""
+def _compare_block(tile, outcome, constant, bitsets, slot, first, steps, valid, reduced, block):
+    """Write the words of one block of a bitset, and the records for which it, and its negation, are ever true."""
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(steps):
-        word = _compared(tile, t, outcome, constant)
+        word = _compare_lanes(tile, t, outcome, constant)
         bitsets[at(slot), at(first + t)] = word
         ever |= word
         ever_not |= ~word & valid[at(first + t)]
@@ -151,8 +155,8 @@ def _compare(tile, outcome, constant, bitsets, slot, first, steps, valid, reduce
 
 
 @small
-def _take_away(one, other, bitsets, slot, first, steps, valid, reduced, block):
-    """The same for what one plane has, and another has not."""
+def _subtract(one, other, bitsets, slot, first, steps, valid, reduced, block):
+    """Write the same for the difference of two bitsets."""
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(steps):
         word = bitsets[at(one), at(first + t)] & ~bitsets[at(other), at(first + t)]
@@ -164,7 +168,7 @@ def _take_away(one, other, bitsets, slot, first, steps, valid, reduced, block):
 
 @small
 def _partners(outcomes, constants, partners):
-    """For each x = c where x ≤ c and x < c are made too: which these are, else −1."""
+    """Find, for each x = c, the indices of x ≤ c and x < c among the same constants, else −1."""
     for k in range(len(constants)):
         upto = below = -1
         for other in range(len(constants) if outcomes[k] == EQUAL else 0):
@@ -176,12 +180,12 @@ def _partners(outcomes, constants, partners):
 
 @kernel
 def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, tile, partners, bitsets, reduced):
-    """Make a plane for each constant: planes[slots[k]] gets the bits where `column` compares as outcomes[k] says. Rows
-    2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, where the plane, and its negation, ever hold.
+    """Compute a bitset for each constant: bitsets[slots[k]] is true where `column` and constants[k] have outcomes[k].
 
-    A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false. x = c is made of
-    x ≤ c and x < c where it can be: to look at 64 numbers takes ten times as long as to look at two words. `tile` and
-    `partners` are room to work in.
+    Rows 2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, the records for which the bitset, and its
+    negation, are true at some step. A missing value (NaN) is neither less, equal nor greater. Steps after a record's
+    end are false. x = c is derived from x ≤ c and x < c if they are computed too: comparing 64 numbers takes ten times
+    as long as combining two words. `tile` and `partners` are scratch memory.
     """
     column, starts, lengths, bitsets = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(bitsets)
     valid, reduced, tile, partners = borrowed(valid), borrowed(reduced), borrowed(tile), borrowed(partners)
@@ -191,31 +195,32 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, til
         fill_tile(column, starts, lengths, block, steps, tile)
         for k in range(len(constants)):
             if partners[k, 0] < 0:
-                _compare(tile, outcomes[k], constants[k], bitsets, slots[k], first, steps, valid, reduced, block)
+                _compare_block(tile, outcomes[k], constants[k], bitsets, slots[k], first, steps, valid, reduced, block)
         for k in range(len(constants)):
             if partners[k, 0] >= 0:
                 one, other = slots[partners[k, 0]], slots[partners[k, 1]]
-                _take_away(one, other, bitsets, slots[k], first, steps, valid, reduced, block)
+                _subtract(one, other, bitsets, slots[k], first, steps, valid, reduced, block)
 
 
-# ---- Planes: the truth of atoms as bits, made on demand and kept within a memory budget.
+# ---- The cache of bitsets.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 _LEAST_BITSETS = 64
-"""The fewest planes to keep, however small the budget."""
+"""The smallest capacity, however small the budget."""
 _AHEAD = 1 << 14
-"""Planes that a search is likely to need: memory for them is reserved at once, and costs nothing until it is used."""
+"""Bitsets that a search is likely to need: memory for them is allocated at once, and costs nothing until it is used."""
 
 _BITSETS_FOR_CODES = 8
-"""Planes that take as much memory as the codes of a signal."""
+"""The number of bitsets that take as much memory as the codes of a signal."""
 
 
 class Bitsets:
-    """The planes of one layout, and tables from an atom's number or name to its plane.
+    """The bitsets of one layout, and tables from an atom's number or name to its slot: twice its bitset, plus one if it
+    is the negation.
 
-    For a subset of a panel's records they are extracted from `source`, the planes of all records, as long as those fit
+    For a subset of a panel's records bitsets are extracted from `source`, those of all records, as long as these fit
     into their memory.
     """
 
@@ -227,139 +232,144 @@ class Bitsets:
         numbered: int,
         source: "tuple[Bitsets, Subset] | None",
         *,
-        room: Room = aligned_words,
+        allocate: Allocator = aligned_words,
     ) -> None:
-        """`room`: makes room for planes, in memory or on disk; `memory` is the most that they take there."""
+        """`allocate`: allocates bitsets, in memory or on disk, of at most `memory` bytes. `numbered`: the number of
+        atoms that the grammar numbers."""
         self._layout = layout
-        self._room = room
+        self._allocate = allocate
         self._signals = signals
         self._source = source
         self.capacity = max(_LEAST_BITSETS, memory // (8 * max(1, layout.words)))
         self.bits = np.zeros((1, layout.words), np.uint64)
-        """Plane 0 is never true."""
+        """Bitset 0 is never true."""
         self.reduced = np.zeros((2, len(layout.blocks) - 1), np.uint64)
-        """Rows 2p and 2p + 1: for which records plane p, and its negation, hold at some step."""
+        """Rows 2b and 2b + 1: the records for which bitset b, and its negation, are true at some step."""
         self.numbered = np.empty((2, max(1, numbered)), np.int32)
-        """The planes of atoms that the grammar numbers: twice the plane, plus one if it is the negation. In the first
-        row, those that are the same for all records and steps are plane 0 or its negation: formulas get simpler by
-        it, and many thresholds lie at the edge."""
+        """The slots of the atoms that the grammar numbers. In the first row, atoms that are constant over all records
+        and steps have bitset 0 or its negation: that simplifies formulas, and many thresholds are beyond all values."""
         self._codes: dict[Expression, NDArray[np.uint8]] = {}
-        self.age = 0
-        """How often all planes were dropped, and their places used anew."""
-        self._spare: list[NDArray[np.uint64]] = []  # memory of planes of subsets, to be reused
-        self._memory = self._lent() if source is not None else None
-        self._search = numbered > 0 or source is not None
-        self.forget()
+        self.generation = 0
+        """The number of times that all bitsets were dropped."""
+        self._free_memory: list[NDArray[np.uint64]] = []  # for bitsets of subsets
+        self._memory = self._borrow_memory() if source is not None else None
+        self._for_search = numbered > 0 or source is not None
+        self.clear()
 
-    def _lent(self) -> NDArray[np.uint64]:
-        """Memory borrowed from the source, returned when these planes are gone: fresh memory is slow at first."""
+    def _borrow_memory(self) -> NDArray[np.uint64]:
+        """Borrow memory from the source until this object is deleted: first use of fresh memory is slow."""
         assert self._source is not None
-        spare, words = self._source[0]._spare, self._layout.words
+        spare, words = self._source[0]._free_memory, self._layout.words
         needed = words * min(self.capacity, _AHEAD)
-        memory = spare.pop() if spare else self._room(1, needed)[0]
+        memory = spare.pop() if spare else self._allocate(1, needed)[0]
         if len(memory) < needed:
-            memory = self._room(1, needed)[0]
+            memory = self._allocate(1, needed)[0]
         weakref.finalize(self, spare.append, memory)
         return memory
 
-    def forget(self) -> None:
-        """Drop all planes."""
+    def clear(self) -> None:
+        """Drop all bitsets."""
         self.used = 1
-        self.age += 1
+        self.generation += 1
         self.numbered[:] = UNKNOWN
         self._atoms: list[tuple[Expression, int, float, bool]] = []  # as `Atom` has them
         self._places: dict[tuple[Expression, int], dict[float, int]] = {}
-        """For a signal and outcomes, the plane of each constant."""
+        """The bitset of each constant, by signal and outcomes."""
         self.keys = np.zeros(1024, np.uint64)
-        """The names of all other atoms, as a hash table; `slots` has their planes, in the same two rows."""
+        """A hash table of the names of all other atoms; `slots` has their slots, in the same two rows."""
         self.slots = np.zeros((2, 1024), np.int32)
         self._names = 0
-        self._own = np.zeros(0, np.int64)  # for each plane of the source, at its current age, its plane here; 0 if none
-        self._own_age = 0
+        self._slots_of_source = np.zeros(0, np.int64)  # the bitset here for each of the source; 0 if none
+        self._source_generation = 0
 
-    def adopt(self, names: NDArray[np.uint64], numbers: bool) -> NDArray[np.bool_] | None:
-        """Take over the source's planes for these names or numbers; returns which it has, None if memory is short."""
+    def take_from_source(self, names: NDArray[np.uint64], numbers: bool) -> NDArray[np.bool_] | None:
+        """Extract the source's bitsets for these names or numbers.
+
+        Return which of them the source has; None if memory is short.
+        """
         if self._source is None:
             return np.zeros(len(names), np.bool_)
         whole = self._source[0]
         theirs = whole.numbered[1, names] if numbers else find(whole.keys, whole.slots[1], names)
-        known: NDArray[np.bool_] = theirs != UNKNOWN
-        bitsets, negated = theirs[known] >> 1, theirs[known] & 1
-        if not self._pick(bitsets):
+        present: NDArray[np.bool_] = theirs != UNKNOWN
+        bitsets, negated = theirs[present] >> 1, theirs[present] & 1
+        if not self._extract(bitsets):
             return None
-        self._enter(names[known], 2 * self._own[bitsets] + negated, numbers)
-        self._adopt_ahead()
-        return known
+        self._register(names[present], 2 * self._slots_of_source[bitsets] + negated, numbers)
+        self._take_ahead()
+        return present
 
-    def _adopt_ahead(self) -> None:
-        """Take as many planes again from the source as there are here, while there is room: a search needs most of them
-        in the end, and asks for a few at a time."""
+    def _take_ahead(self) -> None:
+        """Extract as many further bitsets as there are here, if they fit: a search needs most of them in the end, but
+        a few at a time."""
         assert self._source is not None
         whole = self._source[0]
-        more = (1 + np.flatnonzero(self._own[1 : whole.used] == 0))[: self.used]
-        if not len(more) or 2 * (self.used + len(more)) > self.capacity or not self._pick(more):
+        more = (1 + np.flatnonzero(self._slots_of_source[1 : whole.used] == 0))[: self.used]
+        if not len(more) or 2 * (self.used + len(more)) > self.capacity or not self._extract(more):
             return
-        self._enter_as(whole.numbered[1], np.arange(len(whole.numbered[1]), dtype=np.uint64), self.numbered[1], True)
-        held = np.flatnonzero(whole.keys)
-        names = whole.keys[held]
-        self._enter_as(whole.slots[1, held], names, find(self.keys, self.slots[1], names), False)
+        self._register_taken(
+            whole.numbered[1], np.arange(len(whole.numbered[1]), dtype=np.uint64), self.numbered[1], True
+        )
+        occupied = np.flatnonzero(whole.keys)
+        names = whole.keys[occupied]
+        self._register_taken(whole.slots[1, occupied], names, find(self.keys, self.slots[1], names), False)
 
-    def _enter_as(
+    def _register_taken(
         self, theirs: NDArray[np.int32], names: NDArray[np.uint64], own: NDArray[np.int32], numbers: bool
     ) -> None:
-        """Know by these names, or numbers, what the source knows by them and is here as well, but not yet by them."""
-        new = np.flatnonzero((theirs >= 0) & (own < 0) & (self._own[theirs >> 1] > 0))
-        self._enter(names[new], 2 * self._own[theirs[new] >> 1] + (theirs[new] & 1), numbers)
+        """Register the names, or numbers, that the source has for bitsets that were extracted, if they are new here."""
+        new = np.flatnonzero((theirs >= 0) & (own < 0) & (self._slots_of_source[theirs >> 1] > 0))
+        self._register(names[new], 2 * self._slots_of_source[theirs[new] >> 1] + (theirs[new] & 1), numbers)
 
     def add(self, named: Sequence[tuple[int, Atom]]) -> bool:
-        """Make planes for atoms, known from now on by these names; False if they do not fit into memory."""
+        """Compute bitsets for atoms, and register their names; return False if they do not fit into memory."""
         names = np.array([name for name, _ in named], np.uint64)
         if self._source is not None and self._source[0].add(named):
-            return self.adopt(names, False) is not None
-        return self._hold_as(names, AtomFamily.several(atom for _, atom in named), False)
+            return self.take_from_source(names, False) is not None
+        return self._add_families(names, AtomFamily.several(atom for _, atom in named), False)
 
     def add_numbered(self, numbers: NDArray[np.uint64], families: Mapping[int, AtomFamily]) -> bool:
-        """Make planes for atoms that have these numbers; False if they do not fit into memory.
+        """Compute bitsets for atoms with these numbers; return False if they do not fit into memory.
 
-        `families` has them, by the number of the first of each, and others that are worth making with them while there
-        is room: to fetch the numbers of a signal takes many times as long as to compare them once more.
+        `families`, by the number of the first atom of each, has these atoms and others. The others are computed too if
+        they fit: fetching the numbers of a signal takes many times as long as comparing them once more.
         """
         if self._source is not None and self._source[0].add_numbered(numbers, families):
-            return self.adopt(numbers, True) is not None
-        several: Iterable[AtomFamily] = families.values()
-        if 2 * (self.used + sum(len(family.constants) for family in several)) <= self.capacity:
+            return self.take_from_source(numbers, True) is not None
+        chosen: Iterable[AtomFamily] = families.values()
+        if 2 * (self.used + sum(len(family.constants) for family in chosen)) <= self.capacity:
             numbers = np.concatenate([np.arange(first, first + len(one.constants)) for first, one in families.items()])
         else:
-            several = _only(families, numbers.tolist())
-        return self._hold_as(numbers, several, True)
+            chosen = _atoms_numbered(families, numbers.tolist())
+        return self._add_families(numbers, chosen, True)
 
-    def _hold_as(self, names: NDArray[np.uint64], families: Iterable[AtomFamily], numbers: bool) -> bool:
-        """Know atoms by these names, or numbers; False if their planes do not fit into memory."""
-        slots = self.held(families)
+    def _add_families(self, names: NDArray[np.uint64], families: Iterable[AtomFamily], numbers: bool) -> bool:
+        """Compute bitsets for atoms with these names, or numbers; return False if they do not fit into memory."""
+        slots = self.slots_of(families)
         if slots is None:
             return False
-        self._enter(names, slots, numbers)
+        self._register(names, slots, numbers)
         return True
 
-    def held(self, families: Iterable[AtomFamily]) -> NDArray[np.int64] | None:
-        """For each atom twice its plane, plus one for the negation; None if they do not fit into memory."""
+    def slots_of(self, families: Iterable[AtomFamily]) -> NDArray[np.int64] | None:
+        """Return the slot of each atom, computing bitsets that do not exist; None if they do not fit into memory."""
         found, new, bitsets = list[int](), list[tuple[AtomFamily, int]](), self.used
         for family in families:
             negated = self._is_negated(family)
-            kept = family.complement if negated else family
-            places = self._places.setdefault((kept.signal, kept.outcomes), {})
-            fresh = list(dict.fromkeys(kept.constants))
+            base = family.complement if negated else family
+            places = self._places.setdefault((base.signal, base.outcomes), {})
+            fresh = list(dict.fromkeys(base.constants))
             if places:
                 fresh = [constant for constant in fresh if constant not in places]
             if fresh:
                 places.update(zip(fresh, count(bitsets), strict=False))
-                new.append((AtomFamily(kept.signal, kept.outcomes, kept.graded, fresh), bitsets))
+                new.append((AtomFamily(base.signal, base.outcomes, base.graded, fresh), bitsets))
                 bitsets += len(fresh)
-            if len(fresh) == len(kept.constants):  # all are new, and follow each other
+            if len(fresh) == len(base.constants):  # all are new and consecutive
                 found += range(2 * (bitsets - len(fresh)) + negated, 2 * bitsets + negated, 2)
             else:
-                found += [2 * places[constant] + negated for constant in kept.constants]
-        if not self._have_room(bitsets - self.used):
+                found += [2 * places[constant] + negated for constant in base.constants]
+        if not self._reserve_slots(bitsets - self.used):
             for family, _ in new:
                 places = self._places[family.signal, family.outcomes]
                 for constant in family.constants:
@@ -369,55 +379,59 @@ class Bitsets:
         return np.array(found, np.int64)
 
     def share(self, memory: int) -> None:
-        """Use at most this many bytes from now on, to leave room for the planes of a subset."""
+        """Use at most this many bytes from now on, to leave memory for the bitsets of a subset."""
         self.capacity = max(_LEAST_BITSETS, memory // (8 * max(1, self._layout.words)))
         if self.used > self.capacity:
             self.release()
 
     def release(self) -> None:
-        """Drop all planes, and free their memory."""
-        self.forget()
+        """Drop all bitsets, and free their memory."""
+        self.clear()
         self._codes.clear()
         self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
 
-    def _have_room(self, new: int) -> bool:
-        """Have room for so many new planes, which get the next places; False if they do not fit into memory."""
+    def _reserve_slots(self, new: int) -> bool:
+        """Reserve slots for new bitsets; return False if they do not fit into memory."""
         if self.used + new + len(self._codes) * _BITSETS_FOR_CODES > self.capacity:
             self._codes.clear()
         if self.used + new > self.capacity:
             return False
         self.used += new
-        self._make_room(new)
+        self._ensure_rows(new)
         return True
 
-    def _pick(self, bitsets: NDArray[np.signedinteger]) -> bool:
-        """Extract planes from the source; False if they do not fit into memory."""
+    def _extract(self, bitsets: NDArray[np.signedinteger]) -> bool:
+        """Extract bitsets from the source; return False if they do not fit into memory."""
         assert self._source is not None
         whole, subset = self._source
-        if self._own_age != whole.age:  # its planes have moved; those already extracted stay
-            self._own, self._own_age = np.zeros(0, np.int64), whole.age
-        if len(self._own) < whole.used:
-            self._own = np.concatenate([self._own, np.zeros(len(whole.bits) - len(self._own), np.int64)])
-        new = np.unique(bitsets[self._own[bitsets] == 0]).astype(np.int64)  # for which `pick` is compiled
+        if self._source_generation != whole.generation:  # its bitsets have new numbers; extracted ones stay
+            self._slots_of_source, self._source_generation = np.zeros(0, np.int64), whole.generation
+        if len(self._slots_of_source) < whole.used:
+            self._slots_of_source = np.concatenate(
+                [self._slots_of_source, np.zeros(len(whole.bits) - len(self._slots_of_source), np.int64)]
+            )
+        new = np.unique(bitsets[self._slots_of_source[bitsets] == 0]).astype(
+            np.int64
+        )  # for which `extract` is compiled
         new = new[new > 0]
         if self.used + len(new) > self.capacity:
             return False
         slots = self.used + np.arange(len(new))
-        self._own[new] = slots
+        self._slots_of_source[new] = slots
         self._atoms += [whole._atoms[bitset - 1] for bitset in new.tolist()]
         self.used += len(new)
-        self._make_room(len(new))
+        self._ensure_rows(len(new))
         layout = self._layout
-        pick(whole.bits, new, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
+        extract(whole.bits, new, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
         return True
 
     def _make(self, new: Sequence[tuple[AtomFamily, int]]) -> None:
-        """Make the planes of families; each is given with the place of its first."""
+        """Compute the bitsets of families, each given with its first bitset."""
         by_signal: dict[Expression, list[tuple[AtomFamily, int]]] = {}
         for family, first in new:
             self._atoms += zip(repeat(family.signal), repeat(family.outcomes), family.constants, repeat(family.graded))
             by_signal.setdefault(family.signal, []).append((family, first))
-        together = list(chain.from_iterable(by_signal.values()))  # arrays are made once for all signals
+        together = list(chain.from_iterable(by_signal.values()))  # arrays are built once for all signals
         sizes, firsts = (
             np.array([(len(family.constants), first) for family, first in together], np.int64).reshape(-1, 2).T
         )
@@ -425,8 +439,8 @@ class Bitsets:
         constants = np.array([constant for family, _ in together for constant in family.constants])
         slots = np.arange(len(constants)) + np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)
         low = 0
-        for signal, several in by_signal.items():
-            part = slice(low, low + sum(len(family.constants) for family, _ in several))
+        for signal, members in by_signal.items():
+            part = slice(low, low + sum(len(family.constants) for family, _ in members))
             self._fill(signal, outcomes[part], constants[part], slots[part])
             low = part.stop
 
@@ -437,83 +451,83 @@ class Bitsets:
         constants: NDArray[np.float64],
         slots: NDArray[np.int64],
     ) -> None:
-        """Make the planes at these places, of one signal compared with constants."""
+        """Compute these bitsets of one signal compared with constants."""
         layout, grid = self._layout, self._signals.grids.get(signal, {})
         codes = self._codes_of(signal, grid) if grid and grid.keys() >= set(constants.tolist()) else None
         if codes is None:
-            values, room = self._signals.values(signal), np.empty((len(constants), 2), np.int64)
+            values, partners = self._signals.values(signal), np.empty((len(constants), 2), np.int64)
             pack(values, layout.starts, layout.lengths, layout.blocks, layout.valid, outcomes, constants, slots,
-                 layout.tile, room, self.bits, self.reduced)  # fmt: skip
+                 layout.tile, partners, self.bits, self.reduced)  # fmt: skip
         else:
             places = np.array([grid[constant] for constant in constants.tolist()])
             pack_codes(codes, layout.blocks, layout.valid, outcomes, places, slots, self.bits, self.reduced)
         if self._signals.panel.on_disk:
-            unload()  # the numbers are not needed any more
+            unload()  # the numbers are no longer needed
 
     def _codes_of(self, signal: Expression, grid: Grid) -> NDArray[np.uint8] | None:
-        """The codes of a signal; None if they are not worth it, or do not fit into memory beside the planes."""
+        """Return the codes of a signal; None if they do not pay off, or do not fit into memory with the bitsets."""
         if signal not in self._codes:
-            if not self._search or self._source is not None or len(grid) > MOST:
+            if not self._for_search or self._source is not None or len(grid) > MOST_CONSTANTS:
                 return None
             if 2 * (len(self._codes) + 1) * _BITSETS_FOR_CODES > self.capacity:
                 return None
-            layout, codes = self._layout, self._room(self._layout.words, LANES // 8).view(np.uint8)
+            layout, codes = self._layout, self._allocate(self._layout.words, LANES // 8).view(np.uint8)
             reserve(codes)
             values, constants = self._signals.values(signal), np.array(list(grid))
             encode(values, layout.starts, layout.lengths, layout.blocks, constants, layout.tile, codes)
             self._codes[signal] = codes
         return self._codes[signal]
 
-    def _simplest(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The planes or their negations; constant ones as plane 0, which is never true, or its negation."""
+    def _simplified(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the slots, with those of constant bitsets replaced by bitset 0, which is never true, or its
+        negation."""
         ever, ever_not = self.reduced[slots].any(axis=1), self.reduced[slots ^ 1].any(axis=1)
         return np.where(ever_not, np.where(ever, slots, 0), 1)
 
     def atom(self, bitset: int) -> Atom:
-        """The atom of a plane."""
+        """Return the atom of a bitset."""
         return Atom(*self._atoms[bitset - 1])
 
     def _is_negated(self, family: AtomFamily) -> int:
-        """Whether planes are those of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
-        missing."""
-        return int(family.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(family.signal))
+        """Return 1 if the bitsets of the complement serve, negated: x ≥ c is ¬(x < c) unless values are missing."""
+        return int(family.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.may_be_missing(family.signal))
 
-    def _make_room(self, new: int) -> None:
-        """Have room for all planes in use, of which the last are new."""
+    def _ensure_rows(self, new: int) -> None:
+        """Grow the arrays to all bitsets in use; the last `new` of them are about to be written."""
         if self.used > len(self.bits):
-            rows = min(self.capacity, max(64, 2 * self.used, _AHEAD if self._search else 0))
+            rows = min(self.capacity, max(64, 2 * self.used, _AHEAD if self._for_search else 0))
             self.bits = _grown(self.bits, self._rows_of_words(rows))
             self.reduced = _grown(self.reduced, aligned_words(2 * rows, self.reduced.shape[1]))
         reserve(self.bits[self.used - new : self.used])
 
     def _rows_of_words(self, rows: int) -> NDArray[np.uint64]:
-        """Room for this many planes: what was lent, if it suffices."""
+        """Return memory for this many bitsets: the borrowed memory if it suffices."""
         words = self._layout.words
         if self._memory is not None and rows * words <= len(self._memory):
             return self._memory[: rows * words].reshape(rows, words)
-        return self._room(rows, words)
+        return self._allocate(rows, words)
 
-    def _enter(self, names: NDArray[np.uint64], slots: NDArray[np.signedinteger], numbers: bool) -> None:
-        """Register planes, or their negations, by these names or numbers."""
-        both = np.array([self._simplest(slots), slots], np.int32)
+    def _register(self, names: NDArray[np.uint64], slots: NDArray[np.signedinteger], numbers: bool) -> None:
+        """Register slots under these names or numbers."""
+        both = np.array([self._simplified(slots), slots], np.int32)
         if numbers:
             self.numbered[:, names] = both
             return
         if 2 * (self._names + len(names)) >= len(self.keys):
-            keys, kept = self.keys, self.slots
+            keys, values = self.keys, self.slots
             size = 4 * len(keys)
             while size <= 2 * (self._names + len(names)):
                 size *= 2
             self.keys, self.slots = np.zeros(size, np.uint64), np.zeros((2, size), np.int32)
-            held = np.flatnonzero(keys)
-            enter(self.keys, self.slots, keys[held], kept[:, held])
-        enter(self.keys, self.slots, names, both)
+            occupied = np.flatnonzero(keys)
+            insert(self.keys, self.slots, keys[occupied], values[:, occupied])
+        insert(self.keys, self.slots, names, both)
         self._names += len(names)
 
 
 @kernel
-def enter(keys, slots, names, both):
-    """Insert names into a hash table, with a value from each of both rows."""
+def insert(keys, slots, names, both):
+    """Insert names into a hash table, with the slots in both rows."""
     for k in range(len(names)):
         place = place_of(keys, names[k])
         keys[place] = names[k]
@@ -522,7 +536,7 @@ def enter(keys, slots, names, both):
 
 @kernel
 def find(keys, slots, names):
-    """Look names up in a hash table; UNKNOWN for those it does not have."""
+    """Look names up in a hash table; UNKNOWN if absent."""
     found = np.empty(len(names), np.int32)
     for k in range(len(names)):
         place = place_of(keys, names[k])
@@ -530,8 +544,8 @@ def find(keys, slots, names):
     return found
 
 
-def _only(families: Mapping[int, AtomFamily], numbers: Iterable[int]) -> list[AtomFamily]:
-    """Of families, by the number of the first of each, the atoms that have these numbers, in their order."""
+def _atoms_numbered(families: Mapping[int, AtomFamily], numbers: Iterable[int]) -> list[AtomFamily]:
+    """Return the atoms with these numbers, in their order; families are given by the number of their first atom."""
     constants = {
         number: (family, constant)
         for first, family in families.items()

@@ -54,27 +54,27 @@ RECORD, STEPS, EVERY = int(Mode.RECORD), int(Mode.STEPS), int(Mode.EVERY)
 
 
 def _table(codes):
-    """A table that is True for these codes."""
-    marked = np.zeros(max(MicroOp) + 1, np.bool_)
-    marked[list(codes)] = True
-    return marked
+    """Return a table that is True for these codes."""
+    table = np.zeros(max(MicroOp) + 1, np.bool_)
+    table[list(codes)] = True
+    return table
 
 
 _IS_DUAL, _IS_BEHIND, _IS_WINDOW, _IS_AHEAD = map(_table, (DUAL, BEHIND, WINDOWED, AHEAD))
-_LOOKS, _IS_EDGE = _table(AHEAD | WINDOWED | EDGES), _table(EDGES)
+_IS_TEMPORAL, _IS_EDGE = _table(AHEAD | WINDOWED | EDGES), _table(EDGES)
 _TAKES_NUMBERS = _table(OF_NUMBERS - COUNTED)
 _FIRST_MODE, _SECOND_MODE = OPERAND_MODES[:, :, 0].astype(np.int64), OPERAND_MODES[:, :, 1].astype(np.int64)
 
 NOTHING = -1
-"""In place of an opcode, if no instruction is needed."""
+"""Stands for an opcode where no instruction is needed."""
 UNKNOWN, NOTED = -1, -2
-"""In place of the bitset of a numbered atom: it has none; it has none, and that is noted already."""
+"""Stand for the bitset of a numbered atom that has none; NOTED if that is in `Missing` already."""
 
 
 class Missing(NamedTuple):
-    """Atoms without a bitset, each noted once. When there is no more room, the rest wait for the next attempt."""
+    """Atoms without a bitset, each noted once. If they are too many, the rest wait for the next compilation."""
 
-    found: NDArray[np.int64]  # how many atoms that have numbers, and how many that have names
+    found: NDArray[np.int64]  # the number of atoms noted by number, and of those noted by name
     numbered: NDArray[np.int64]  # number, individual, node of the derivation
     name: NDArray[np.uint64]
     named: NDArray[np.int64]  # individual, node of the derivation, node among `CodeTables.codes`
@@ -82,7 +82,7 @@ class Missing(NamedTuple):
 
     @classmethod
     def empty(cls, atoms: int) -> "Missing":
-        """Memory for this many atoms (a power of two)."""
+        """Allocate memory for this many atoms (a power of two)."""
         return cls(
             np.zeros(2, np.int64),
             np.empty((atoms, 3), np.int64),
@@ -92,27 +92,29 @@ class Missing(NamedTuple):
         )
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Remove all atoms."""
         if self.found[1]:
             self.keys[:] = 0
         self.found[:] = 0
 
 
+# The fields of an open node: code, mode, negation, place in the template, operands to come, node of the derivation, and
+# the operand of the machine for its first operand, with its negation.
 _FRAME_CODE, _FRAME_MODE, _FLIP, _AT, _LEFT, _NODE, _REF, _NEGATED = range(8)
-_MOST_NUMBERS = 4  # operands of an operator whose numbers are looked at
+_MOST_NUMBERS = 4  # operands of an operator that are kept if they are numbers
 
 
 class CompilerMemory(NamedTuple):
     """Memory for compiling one formula: stacks of open nodes and templates."""
 
-    frames: NDArray[np.int64]  # code, mode, whether negated, node, operands still to come, rule; its first operand
-    name: NDArray[np.uint64]  # unfinished, of an open node
-    numbers: NDArray[np.float64]  # its operands that are numbers
-    templates: NDArray[np.int64]  # where to go on when a hole is filled, where the template ends, its rule's place
+    frames: NDArray[np.int64]  # see `_FRAME_CODE` … `_NEGATED`
+    name: NDArray[np.uint64]  # of an open node, hashed so far
+    numbers: NDArray[np.float64]  # the operands of an open node that are numbers
+    templates: NDArray[np.int64]  # where to continue after a hole, where the template ends, its rule's node
 
     @classmethod
     def empty(cls, nodes: int) -> "CompilerMemory":
-        """Memory for formulas of this many nodes."""
+        """Allocate memory for formulas of this many nodes."""
         return cls(
             np.empty((nodes, 8), np.int64),
             np.empty(nodes, np.uint64),
@@ -125,9 +127,9 @@ class CompilerMemory(NamedTuple):
 def compile_formulas(tables, rules, constants, lengths, wanted, mode, numbered, keys, slots, programs, memory, missing):
     """Write the programs of the `wanted` individuals, and note in `missing` the atoms without a bitset.
 
-    If there are any, everything must be compiled again once they exist. `numbered`: for each numbered atom twice its
-    bitset, plus one for the negation, or UNKNOWN; `keys` and `slots` are a hash table with the same of all other atoms.
-    `mode`: how formulas are read; RECORD for the truth of the record, STEPS for that of every step.
+    If there are any, all formulas must be compiled again once these bitsets exist. `numbered`: for each numbered atom
+    twice its bitset, plus one for the negation, or UNKNOWN; `keys` and `slots` are a hash table with the same of all
+    other atoms. `mode`: RECORD for the truth of records, STEPS for that of every step; see `Mode`.
     """
     tables, programs, memory, missing = borrowed(tables), borrowed(programs), borrowed(memory), borrowed(missing)
     rules, constants, keys, slots = borrowed(rules), borrowed(constants), borrowed(keys), borrowed(slots)
@@ -146,11 +148,10 @@ def compile_formulas(tables, rules, constants, lengths, wanted, mode, numbered, 
 
 @inline
 def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs, memory, missing, end):
-    """Compile one individual. Returns where its instructions end, its operand and whether that is negated, and how many
-    registers and terminals it has.
+    """Compile one individual. Return the end of its instructions, the operand with the result, its negation, and the
+    number of registers and of terminals.
 
-    A negation is never executed: it is a flag of an operand, which its user takes into account. Nor are parts of atoms:
-    they only give an atom its name.
+    A negation is never executed: it is a flag of an operand. The nodes inside an atom only contribute to its name.
     """
     frames, names, steps = memory.frames, memory.name, programs.steps
     node, top, open_templates, fresh, size, inside = 0, 0, 0, 0, 0, 0
@@ -215,7 +216,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
             elif not inside:
                 ref, negated = _atom(name, i, owner, place - 1, here, keys, slots, missing)
                 negated ^= flip
-        while top:  # an operand is complete, and perhaps what it belongs to
+        while top:  # an operand is complete, and perhaps its parents are
             frame = frames[at(top - 1)]
             code, now, own = frame[_FRAME_CODE], frame[_FRAME_MODE], tables.codes[at(frame[_AT])]
             which = own.arity - frame[_LEFT]
@@ -234,7 +235,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
                 here, flip = _SECOND_MODE[at(code), at(now)], 0
                 break
             top -= 1
-            first, not_first, turned = frame[_REF], frame[_NEGATED], frame[_FLIP]
+            first, not_first, negated_node = frame[_REF], frame[_NEGATED], frame[_FLIP]
             value, is_number = np.nan, False
             name = mix(names[at(top)])
             if code == _ATOM or code == _NAME:
@@ -242,7 +243,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
                 ref, negated, is_number = 0, 0, code == _NAME
                 if code == _ATOM and not inside:
                     ref, negated = _atom(name, i, frame[_NODE], frame[_AT], now, keys, slots, missing)
-                negated ^= turned
+                negated ^= negated_node
                 continue
             if inside:
                 continue
@@ -250,18 +251,20 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
             if code == _AND or code == _OR or code == _IMPLIES:
                 step, register, first, flags, negated = _connect(code, now, first, not_first, ref, negated, fresh)
             elif code == _UNTIL or code == _UNLESS or code == _SINCE:
-                scan, step, register, flags, negated = _pair(code, now, not_first, negated, fresh)
+                scan, step, register, flags, negated = _binary_temporal(code, now, not_first, negated, fresh)
                 end = _write(steps, end, UNTIL, register, first, ref, scan)
                 first = ref = register
-            elif _LOOKS[at(code)]:
+            elif _IS_TEMPORAL[at(code)]:
                 near = memory.numbers[at(top), at(-1 - own.first)] if own.first < 0 else np.float64(own.first)
                 far = memory.numbers[at(top), at(-1 - own.last)] if own.last < 0 else np.float64(own.last)
-                seen = first
-                scan, step, register, first, flags, negated = _look(code, now, seen, not_first, near, fresh)
+                operand_ref = first
+                scan, step, register, first, flags, negated = _unary_temporal(
+                    code, now, operand_ref, not_first, near, fresh
+                )
                 if scan != NOTHING:
                     programs.values[at(end)] = _window_value(near, far)
                     opcode = SUFFIX_OR if _IS_AHEAD[at(code)] else BEGINS if _IS_EDGE[at(code)] else WINDOW_OR
-                    end = _write(steps, end, opcode, register, seen, 0, scan)
+                    end = _write(steps, end, opcode, register, operand_ref, 0, scan)
                 ref = 0
             else:
                 step, register = ON_NUMBERS[at(code)], -1 - fresh
@@ -273,7 +276,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
             if step != NOTHING:
                 end = _write(steps, end, step, register, first, ref, flags)
             fresh += register == -1 - fresh
-            ref, negated = register, negated ^ turned
+            ref, negated = register, negated ^ negated_node
         if not top:
             return end, ref, negated, fresh, size
 
@@ -290,7 +293,7 @@ def _note_number(missing, numbered, atom, individual, node):
 
 @small
 def _atom(name, individual, node, place, mode, keys, slots, missing):
-    """The operand for an atom that has a name, and whether it is negated. Without a bitset it is noted."""
+    """Return the operand for a named atom and its negation flag; note the atom if it has no bitset."""
     found = place_of(keys, name)
     if keys[found] != FREE:
         return _read_bitset(np.int64(slots[found]), mode)
@@ -305,7 +308,7 @@ def _atom(name, individual, node, place, mode, keys, slots, missing):
 
 @small
 def _read_bitset(slot, mode):
-    """The operand for a bitset or its negation, read in a mode, and whether it is negated.
+    """Return the operand for a bitset or its negation in a mode, and its negation flag.
 
     Operand 0 is never true, in any mode.
     """
@@ -316,7 +319,7 @@ def _read_bitset(slot, mode):
 
 @small
 def _connect(code, mode, first, not_first, second, not_second, fresh):
-    """∧ ∨ ⇒ of two operands: the opcode, its destination, first operand and flags, and whether the result is negated.
+    """Return the instruction for ∧, ∨ or ⇒: opcode, destination, first operand, flags, and negation of the result.
 
     a ∨ b = ¬(¬a ∧ ¬b), a ⇒ b = ¬(a ∧ ¬b). Operand 0 is never true.
     """
@@ -343,9 +346,9 @@ def _connect(code, mode, first, not_first, second, not_second, fresh):
 
 
 @small
-def _look(code, mode, ref, negated, first, fresh):
-    """One operand along time: the flags of the scan, or NOTHING; the instruction that follows it, or NOTHING;
-    destination, operand and flags of that, and whether the result is negated.
+def _unary_temporal(code, mode, ref, negated, first, fresh):
+    """Return the instructions for a temporal operator with one operand: the flags of the scan, or NOTHING; the opcode
+    of the instruction after it, or NOTHING, with its destination, operand and flags; and the negation of the result.
 
     `first` is the first step of the window. G a = ¬F ¬a, and a ends where ¬a begins.
     """
@@ -360,16 +363,18 @@ def _look(code, mode, ref, negated, first, fresh):
         flags |= WEAK
     elif mode == RECORD and _IS_WINDOW[at(code)]:
         flags |= ONLY_FIRST
-    register = ref if ref < 0 and _IS_AHEAD[at(code)] else -1 - fresh  # others read what they would overwrite
+    register = (
+        ref if ref < 0 and _IS_AHEAD[at(code)] else -1 - fresh
+    )  # other scans read words that they would overwrite
     if mode == STEPS or mode == RECORD:
         return flags, NOTHING, register, ref, 0, dual
     return flags, REDUCE, register, register, dual ^ every, every
 
 
 @small
-def _pair(code, mode, not_first, not_second, fresh):
-    """Two operands along time: the flags of UNTIL; the instruction that follows it, or NOTHING; the destination of
-    both, the flags of the second, and whether the result is negated."""
+def _binary_temporal(code, mode, not_first, not_second, fresh):
+    """Return the instructions for until, unless or since: the flags of UNTIL; the opcode of the instruction after it,
+    or NOTHING; the destination of both, the flags of the second, and the negation of the result."""
     flags, every = not_first | not_second << 1, 1 if mode == EVERY else 0
     if code == _UNLESS:
         flags |= WEAK
@@ -384,7 +389,7 @@ def _pair(code, mode, not_first, not_second, fresh):
 
 @small
 def _window_value(first, last):
-    """The value of WINDOW_OR."""
+    """Return the value of WINDOW_OR."""
     near, far = lesser(first, np.float64(MOST_STEPS)), lesser(last, np.float64(MOST_STEPS))
     return near * FROM + (far - near)
 

@@ -1,4 +1,4 @@
-"""The choice of an evaluator, so that a small reproduction runs the same code as a large data set."""
+"""The choice of an evaluator by hand, so that a small reproduction runs the same code as a large data set."""
 
 import os
 from collections.abc import Iterator
@@ -13,11 +13,12 @@ _chosen: list[str] = []
 
 @contextmanager
 def use_evaluator(name: str) -> Iterator[None]:
-    """Evaluate the formulas of trees, users and reports in one way, in all threads of this process, for debugging.
+    """Evaluate the formulas of trees, users and reports with one evaluator, in all threads of this process.
 
     "interpreted" traces each record step by step in plain Python, "compiled" does so compiled, and "bitsets" evaluates
-    64 records at a time, as searches always do; "auto" takes the fastest, by the amount of work and by what is compiled
-    already. Answers are the same. The environment variable TELLTREE_EVALUATOR does the same for a whole process.
+    64 records at a time, as searches always do; "auto" takes the fastest, by the amount of work and the code that is
+    compiled already. Results are the same; the choice is for debugging. The environment variable TELLTREE_EVALUATOR
+    chooses for a whole process.
     """
     _chosen.append(_checked(name, "use_evaluator"))
     try:
@@ -27,7 +28,7 @@ def use_evaluator(name: str) -> Iterator[None]:
 
 
 def chosen_evaluator() -> str:
-    """The evaluator that is in use."""
+    """Return the name of the evaluator in use."""
     return _chosen[-1] if _chosen else _checked(os.environ.get(VARIABLE, "auto"), VARIABLE)
 
 

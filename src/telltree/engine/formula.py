@@ -1,4 +1,4 @@
-"""Formulas: sentences that are true or false for a record."""
+"""Formulas, which are true or false for a record, and formulas compiled once for the records of many panels."""
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -19,12 +19,10 @@ from telltree.logic.types import number_text
 from telltree.panel import Panel, Schema
 from telltree.panel.dates import StepLength
 
-# ---- Formulas: sentences that are true or false for a record.
-
 
 @dataclass(frozen=True)
 class Formula:
-    """A Boolean expression; `formula(panel)` tells for which records it is true."""
+    """A Boolean expression; `formula(panel)` is its truth for every record."""
 
     expression: Expression
 
@@ -59,52 +57,52 @@ class Formula:
         step: tuple[float | None, str] | None = None,
         quotations: Iterable[tuple[str, Expression]] = (),
     ) -> "Formula":
-        """Read a formula from plain English: what `telltree.explain.english` says, and similar sentences.
+        """Read a formula from plain English: sentences of `telltree.explain.english`, and similar ones.
 
         `step` is the length of a step and its unit, for durations such as "for more than 8 s in all". `quotations` are
         a grammar's or function's own words that the text may contain, with their meaning, as returned by
-        `telltree.english.quotations`. SpeechError says where the text cannot be understood, what was expected, and the
-        nearest sentence that can be. What is said to be so "unless missing values leave it open" is true where it
-        possibly is.
+        `telltree.english.quotations`. SpeechError names the place that cannot be understood, what was expected there,
+        and the nearest sentence that is understood. A condition with "unless missing values leave it open" is true
+        where it is possibly true.
         """
-        from telltree.english.read_sentence import read_sentence  # most formulas are evaluated, and never spoken of
-        from telltree.english.tokens import asks_what_is_missing, parted
+        from telltree.english.read_sentence import read_sentence  # most formulas are never put into words
+        from telltree.english.tokens import mentions_missing_values, parted
 
-        def said(part: str, missing: Container[str] | None = None) -> Expression:
+        def meaning(part: str, missing: Container[str] | None = None) -> Expression:
             return read_sentence(part, schema, functions=functions, step=step, sentences=quotations, missing=missing)
 
         known, left_open = parted(text)
         if not left_open:
-            return cls(said(text))
-        possible = possibly(said(left_open, None if asks_what_is_missing(left_open) else ()))
-        return cls(Expression(AND, (said(known), possible)) if known else possible)
+            return cls(meaning(text))
+        possible = possibly(meaning(left_open, None if mentions_missing_values(left_open) else ()))
+        return cls(Expression(AND, (meaning(known), possible)) if known else possible)
 
     def __str__(self) -> str:
         return str(self.expression)
 
     @property
     def terminals(self) -> int:
-        """How many terminals the text has, as the paper counts: F(x1 ∧ x2) has four."""
+        """The number of terminals in the text, as the paper counts: F(x1 ∧ x2) has four."""
         return self.expression.terminals
 
     @property
     def depth(self) -> int:
-        """How deeply operators are nested."""
+        """The nesting depth of operators."""
         return self.expression.depth
 
     def latex(self) -> str:
-        """The formula as LaTeX mathematics."""
+        """Return the formula as LaTeX mathematics."""
         return self.expression.latex()
 
     def __call__(self, panel: Panel) -> NDArray[np.bool_]:
-        """Its truth for every record of the panel."""
+        """Return the truth for every record of the panel."""
         truth: NDArray[np.bool_] = truth_of([self.expression], panel)[0]
         return truth
 
     def over_time(self, panel: Panel) -> list[NDArray[np.bool_]]:
-        """Its truth at every step of every record: F and G look from there to the end."""
+        """Return the truth at every step of every record; F and G range from that step to the end."""
         trace = Tracer(panel).trace(self.expression, follow=[self.expression])
-        return [trace.held(self.expression, record) for record in range(len(panel))]
+        return [trace.part_truth(self.expression, record) for record in range(len(panel))]
 
 
 class CompiledFormulas:
@@ -119,10 +117,10 @@ class CompiledFormulas:
         return FormulaParts.of(self.formulas, self._schema)
 
     def truth(self, panel: Panel, tracer: Tracer | None = None) -> NDArray[np.bool_]:
-        """The truth of the formulas: formulas × records of a panel with the schema."""
+        """Return the truth of the formulas: formulas × records of a panel with the schema."""
         if not self.formulas:
             return np.empty((0, len(panel)), np.bool_)
-        if tracer is None:  # signals of a few records of many had better leave out the rows of the others
+        if tracer is None:  # compute signals for the rows of these records only
             tracer = Tracer(panel.alone() if panel.is_small_part else panel)
         if tracer.is_faster(self._parts):
             return tracer.truth(self._parts)
@@ -133,9 +131,8 @@ class CompiledFormulas:
     def check_time(self, learnt: StepLength | None, panel: Panel) -> None:
         """Raise DataError if the records measure time in another way than those that the formulas were learned from.
 
-        That is so if formulas ask for times, and the panel counts them in another unit; if they ask for shares of the
-        record's time, and these would be other shares; or if they look at windows of steps, and its steps are of
-        another length.
+        Formulas with times need the same unit, those with shares of the record need the same kind of shares, of time or
+        of steps, and those with windows need steps of the same length.
         """
         if self._has_windows:
             _check_length(learnt, panel.step)
@@ -166,7 +163,7 @@ class Answers:
         self._tracer, self._known = Tracer(panel), dict(known or {})
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
-        """The truth of many formulas: formulas × records."""
+        """Return the truth of many formulas: formulas × records."""
         panel = self._tracer.panel
         new = [formula for formula in dict.fromkeys(formulas) if formula not in self._known]
         if new:
@@ -176,15 +173,15 @@ class Answers:
 
 
 def truth_of(formulas: Sequence[Expression], panel: Panel) -> NDArray[np.bool_]:
-    """The truth of many formulas at once: formulas × records."""
+    """Return the truth of many formulas at once: formulas × records."""
     return CompiledFormulas(formulas, panel.schema).truth(panel)
 
 
-# ---- Checks that records measure time as those did from which formulas were learned.
+# ---- Checks that records measure time like the training records.
 
 
 def _check_length(learnt: StepLength | None, found: StepLength | None) -> None:
-    """DataError if steps are known to be of another length than those by which windows were counted."""
+    """Raise DataError if both step lengths are known and differ."""
     if learnt is None or found is None or None in (learnt[0], found[0]) or _alike(learnt, found):
         return
     raise DataError(
@@ -194,7 +191,7 @@ def _check_length(learnt: StepLength | None, found: StepLength | None) -> None:
 
 
 def _check_share(learnt: StepLength | None, found: StepLength | None) -> None:
-    """DataError if one has shares of the record's time, and the other knows no times. Of even steps both are alike."""
+    """Raise DataError if one side has shares of time, and the other shares of steps, and steps differ in length."""
     if learnt is None and found is not None and found[0] is None:
         raise DataError(
             "formulas ask for shares of the record's steps, but these records have times, and steps of different "

@@ -4,8 +4,8 @@ Everything Boolean becomes AND with optional negation of both operands and of th
 ⇒, and F and G share another: a ∨ b = ¬(¬a ∧ ¬b), G a = ¬F ¬a.
 
 A vector has one word per step, a word one bit per record, lanes one number per record. A negative operand is register
-−1 − operand. Otherwise a vector operand is a plane, and a word operand is 2 · plane + n: whether the plane (n = 0) or
-its negation (n = 1) holds at some step, which is computed once, when the plane is made.
+−1 − operand. Otherwise a vector operand is a bitset, and a word operand is 2 · bitset + n: the records for which the
+bitset (n = 0) or its negation (n = 1) is true at some step, computed once, when the bitset is made.
 """
 
 import enum
@@ -22,8 +22,8 @@ class Opcode(enum.IntEnum):
     """The instructions. They are numbers for compiled code; their order means nothing."""
 
     VECTOR_AND = 0
-    SUFFIX_OR = 1  # vector: at each step, whether the operand holds there or later
-    REDUCE = 2  # word: whether it holds at some step
+    SUFFIX_OR = 1  # vector: at each step, the operand is true there or later
+    REDUCE = 2  # word: the operand is true at some step
     REDUCE_AND = 3  # VECTOR_AND and REDUCE in one
     WORD_AND = 4
     COUNT = 5  # vector to lanes
@@ -31,11 +31,11 @@ class Opcode(enum.IntEnum):
     SUBTRACT = 7
     ABS = 8
     SIGN = 9
-    COMPARE = 10  # lanes to word, and to a vector that says the same at every step
-    WINDOW_OR = 11  # vector: whether it holds at one of the steps of the window `value`; word: at the first step
-    UNTIL = 12  # vector: whether the second comes, the first holding up to then; word: the same at the first step
-    LONGEST = 14  # vector to lanes: at how many steps in a row it holds, at most
-    BEGINS = 13  # vector: whether it holds at a step and not at the one before
+    COMPARE = 10  # lanes to word, and to a vector with that word at every step
+    WINDOW_OR = 11  # vector: true at a step of the window `value`; word: the same at the first step
+    UNTIL = 12  # vector: the second is true later, the first until then; word: the same at the first step
+    LONGEST = 14  # vector to lanes: the longest run of true steps
+    BEGINS = 13  # vector: true at a step and not at the one before
 
 
 # Compiled code takes enum members as constants only through plain numbers.
@@ -47,39 +47,39 @@ WINDOW_OR, UNTIL, BEGINS = int(Opcode.WINDOW_OR), int(Opcode.UNTIL), int(Opcode.
 LONGEST = int(Opcode.LONGEST)
 
 
-def _marked(codes: set[Opcode]) -> NDArray[np.bool_]:
-    """For each instruction whether it is one of these."""
-    marks = np.zeros(max(Opcode) + 1, np.bool_)
-    marks[list(codes)] = True
-    return marks
+def _table(codes: set[Opcode]) -> NDArray[np.bool_]:
+    """Return a table that is True for these instructions."""
+    table = np.zeros(max(Opcode) + 1, np.bool_)
+    table[list(codes)] = True
+    return table
 
 
-ON_LANES = _marked({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, Opcode.COMPARE})
-"""What reads nothing but lanes."""
+ON_LANES = _table({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, Opcode.COMPARE})
+"""Instructions that read nothing but lanes."""
 READS_BITSETS = ~ON_LANES
-"""What may read planes, or whether they ever hold."""
+"""Instructions that may read bitsets, or the records for which these are ever true."""
 
-LOOKS = _marked({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})
-"""What the machine is compiled without where no formula has it."""
+IS_TEMPORAL = _table({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})
+"""Temporal instructions other than F and G; the machine is compiled without them where no formula has any."""
 
 MOST_STEPS = 2**26 - 1
 """A window that begins or ends farther away is beyond the end of any record."""
 FROM = 2**26
-"""The value of WINDOW_OR is so many times its first step, and how many more there are."""
+"""The value of WINDOW_OR is FROM × the first step of the window + the number of further steps."""
 
 ON_NUMBERS = np.full(max(MicroOp) + 1, -1, np.int64)
-"""The instruction for each code that works with numbers."""
+"""The instruction for each operator code on numbers, else −1."""
 ON_NUMBERS[MicroOp.COUNT], ON_NUMBERS[MicroOp.COMPARE] = COUNT, COMPARE
 ON_NUMBERS[MicroOp.LONGEST] = LONGEST
 ON_NUMBERS[MicroOp.SUBTRACT], ON_NUMBERS[MicroOp.ABS], ON_NUMBERS[MicroOp.SIGN] = SUBTRACT, ABS, SIGN
 
 # Flags: 1 negates operand a, 2 operand b. Those of COMPARE are the outcomes for which it is true.
 ONLY_FIRST = 4
-"""Of what looks along time: only the word is asked for."""
+"""Flag of WINDOW_OR and UNTIL: only the word is needed."""
 BACK = 8
-"""Of windows and UNTIL: towards the start of the record."""
+"""Flag of WINDOW_OR and UNTIL: towards the start of the record."""
 WEAK = 16
-"""Of UNTIL: also where the first operand holds to the end; of BEGINS: also at the first step."""
+"""Flag of UNTIL: also true where the first operand is true to the end; of BEGINS: also at the first step."""
 LESS, EQUAL, GREATER = meaning.LESS, meaning.EQUAL, meaning.GREATER
 
 
@@ -89,13 +89,13 @@ class Programs(NamedTuple):
     steps: NDArray[np.int32]  # instruction, destination, operand a, operand b, flags
     values: NDArray[np.float64]  # of CONSTANT and WINDOW_OR
     bounds: NDArray[np.int64]  # first instruction of each individual, and one past its last
-    result: NDArray[np.int32]  # of each individual: the operand that holds the answer, and whether it is negated
+    result: NDArray[np.int32]  # of each individual: the operand with the answer, and 1 if it is negated
     size: NDArray[np.int64]  # of each individual: terminals
-    registers: NDArray[np.int64]  # the most registers that any program uses
+    registers: NDArray[np.int64]  # the largest number of registers that a program uses
 
     @classmethod
     def empty(cls, individuals: int, instructions: int) -> "Programs":
-        """Empty programs."""
+        """Allocate programs."""
         return cls(
             np.empty((instructions, 5), np.int32),
             np.empty(instructions, np.float64),

@@ -1,9 +1,9 @@
-"""Margins: how far the data would have to move before a formula changes its answer for a record. The literature on
-temporal logic calls this robustness.
+"""Robustness: the distance that the data would have to move before a formula changes its answer for a record.
 
-A comparison's margin is the distance to its threshold in standard deviations of that signal over the training panel;
-Boolean, categorical and missing atoms, and comparisons of counts, have ±1; a true equality has 0. ∧ is the minimum, ∨
-the maximum, F the maximum over time and G the minimum. The margin is positive where the formula is true.
+The robustness of a comparison is the distance to its threshold in standard deviations of that signal over the training
+panel; Boolean, categorical and missing atoms, and comparisons of counts, have ±1; a true equality has 0. ∧ is the
+minimum, ∨ the maximum, F the maximum over time and G the minimum. Robustness is positive where the formula is true.
+`smallest_robustness` is the kernel; it runs the programs of the machine on numbers, one record at a time.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, greater, inline, kernel, lesser, pointer, small
 from telltree.engine.atoms import Atom
+from telltree.engine.bitset_layout import LANES
 from telltree.engine.instructions import (
     ABS,
     BACK,
@@ -23,9 +24,9 @@ from telltree.engine.instructions import (
     EQUAL,
     FROM,
     GREATER,
+    IS_TEMPORAL,
     LESS,
     LONGEST,
-    LOOKS,
     ON_LANES,
     REDUCE,
     REDUCE_AND,
@@ -37,56 +38,57 @@ from telltree.engine.instructions import (
     WINDOW_OR,
     WORD_AND,
 )
-from telltree.engine.machine import LANES
 from telltree.engine.signals import Signals
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 _TINY = 5e-324
-"""The margin of what is true, but only just; it is as good as 0 and keeps the sign."""
-_TELLING = 16
-"""Records that are kept in mind because they decided."""
+"""The least absolute robustness: it stands for 0 and keeps the sign."""
+_DECISIVE_RECORDS = 16
+"""The number of decisive records that are remembered."""
 
 
-class Gauges(NamedTuple):
-    """How to measure each plane's atom: its signal, its constant, and the unit of distance."""
+class AtomDistances(NamedTuple):
+    """For each bitset the values of its atom's signal, the constant, and the unit of distances."""
 
     address: NDArray[np.int64]
     rows: NDArray[np.int64]
     outcomes: NDArray[np.int64]
     constant: NDArray[np.float64]
-    spread: NDArray[np.float64]  # 0 if distance is meaningless, and the bits of the plane are enough
-    sure: NDArray[np.float64]  # one number: the margin if distance is meaningless
+    unit: NDArray[np.float64]  # 0 if distances are meaningless and the bits are used
+    boolean: NDArray[np.float64]  # one number: the robustness if distances are meaningless
 
     @classmethod
-    def of(cls, bitsets: int, atoms: Mapping[int, Atom], signals: Signals, held: list[NDArray[np.float64]]) -> "Gauges":
-        """Gauges for so many planes; those that are used are given with their atoms.
+    def of(
+        cls, bitsets: int, atoms: Mapping[int, Atom], signals: Signals, arrays: list[NDArray[np.float64]]
+    ) -> "AtomDistances":
+        """Return the distances for this many bitsets; `atoms` has the atoms of those that are used.
 
-        The arrays that they point to are appended to `held`, to keep them alive as long as the gauges.
+        The arrays that they point to are appended to `arrays`, which must live as long as the result.
         """
-        gauges = cls.empty(bitsets, 1.0)
+        distances = cls.empty(bitsets, 1.0)
         for bitset, atom in atoms.items():
             if atom.graded:
-                values, spread = signals.values(atom.signal), signals.spread(atom.signal)
-                held.append(values)
-                gauges.measure(bitset, values, atom.outcomes, atom.constant, spread)
-        return gauges
+                values, unit = signals.values(atom.signal), signals.deviation(atom.signal)
+                arrays.append(values)
+                distances.set_atom(bitset, values, atom.outcomes, atom.constant, unit)
+        return distances
 
     @classmethod
-    def empty(cls, bitsets: int, sure: float) -> "Gauges":
-        """Gauges by which the bits of every plane are enough."""
-        (address, rows, outcomes), (constant, spread) = np.zeros((3, bitsets), np.int64), np.zeros((2, bitsets))
-        return cls(address, rows, outcomes, constant, spread, np.array([sure]))
+    def empty(cls, bitsets: int, boolean: float) -> "AtomDistances":
+        """Return the distances for this many bitsets without an atom: their bits are used."""
+        (address, rows, outcomes), (constant, unit) = np.zeros((3, bitsets), np.int64), np.zeros((2, bitsets))
+        return cls(address, rows, outcomes, constant, unit, np.array([boolean]))
 
-    def measure(self, bitset: int, values: NDArray[np.float64], outcomes: int, constant: float, spread: float) -> None:
-        """Measure a plane's atom, whose signal has these values; the caller must keep these alive."""
+    def set_atom(self, bitset: int, values: NDArray[np.float64], outcomes: int, constant: float, unit: float) -> None:
+        """Set the atom of a bitset, whose signal has these values; the caller must keep them alive."""
         self.address[bitset], self.rows[bitset] = values.ctypes.data, len(values)
-        self.outcomes[bitset], self.constant[bitset], self.spread[bitset] = outcomes, constant, spread
+        self.outcomes[bitset], self.constant[bitset], self.unit[bitset] = outcomes, constant, unit
 
 
 class RobustnessRegisters(NamedTuple):
-    """Registers for the current record."""
+    """Registers of `smallest_robustness`, for the current record."""
 
     vectors: NDArray[np.float64]
     words: NDArray[np.float64]
@@ -94,42 +96,44 @@ class RobustnessRegisters(NamedTuple):
 
     @classmethod
     def of(cls, registers: int, steps: int) -> "RobustnessRegisters":
-        """This many registers for records of at most this many steps."""
+        """Allocate registers for records of at most this many steps."""
         return cls(np.empty((registers, steps)), np.empty(registers), np.empty((2, steps)))
 
 
 @small
-def _measure(address, rows, outcomes, constant, spread, sure, start, steps, out):
-    """The margin of an atom at every step of a record; without branches, so that several steps are done at once."""
+def _atom_robustness(address, rows, outcomes, constant, unit, boolean, start, steps, out):
+    """Compute an atom's robustness at every step of a record; without branches, so that the loop is vectorised."""
     signal = carray(pointer(address), (rows,))
     less, equal, greater = outcomes & LESS != 0, outcomes & EQUAL != 0, outcomes & GREATER != 0
     for t in range(steps):
         x = signal[at(start + t)]
         holds = (less & (x < constant)) | (equal & (x == constant)) | (greater & (x > constant))
-        size = abs(x - constant) / spread
+        size = abs(x - constant) / unit
         size = size if size > _TINY else _TINY
-        size = size if x == x else sure  # noqa: PLR0124  whether it is missing
+        size = size if x == x else boolean  # noqa: PLR0124  NaN if missing
         out[at(t)] = size if holds else -size
 
 
 @small
-def _look_up(words, lane, sure, out):
-    """The margin of an atom without distance, at every step of a record."""
+def _boolean_robustness(words, lane, boolean, out):
+    """Read the robustness of an atom without distances from its bitset, at every step of a record."""
     for t in range(len(words)):
-        out[t] = sure if (words[t] >> np.uint64(lane)) & np.uint64(1) else -sure
+        out[t] = boolean if (words[t] >> np.uint64(lane)) & np.uint64(1) else -boolean
 
 
 @inline
-def _fetch(ref, bitset, negated, gauges, bitsets, first, lane, start, steps, vectors, out):
-    """Load a vector operand with its sign, from a plane's atom or a register."""
+def _fetch(ref, bitset, negated, distances, bitsets, first, lane, start, steps, vectors, out):
+    """Load a vector operand with its sign, from a bitset's atom or a register."""
     if ref < 0:
-        for t in range(steps):  # assigning a slice would take 30 s to compile, for its error message
+        for t in range(steps):  # a slice assignment takes 30 s to compile, because of its error message
             out[at(t)] = vectors[-1 - ref, at(t)]
-    elif gauges.spread[bitset] == 0.0:
-        _look_up(bitsets[bitset, first : first + steps], lane, gauges.sure[0], out)
+    elif distances.unit[bitset] == 0.0:
+        _boolean_robustness(bitsets[bitset, first : first + steps], lane, distances.boolean[0], out)
     else:
-        _measure(gauges.address[bitset], gauges.rows[bitset], gauges.outcomes[bitset], gauges.constant[bitset],
-                 gauges.spread[bitset], gauges.sure[0], start, steps, out)  # fmt: skip
+        _atom_robustness(
+            distances.address[bitset], distances.rows[bitset], distances.outcomes[bitset], distances.constant[bitset],
+            distances.unit[bitset], distances.boolean[0], start, steps, out,
+        )  # fmt: skip
     if negated:
         for t in range(steps):
             out[at(t)] = -out[at(t)]
@@ -137,7 +141,7 @@ def _fetch(ref, bitset, negated, gauges, bitsets, first, lane, start, steps, vec
 
 @small
 def _greatest(x):
-    """The greatest of some numbers, none of which is missing: by four comparisons that do not wait for each other."""
+    """Return the greatest of some numbers, none missing, by four independent chains of comparisons."""
     steps, a, b, c, d = len(x), -np.inf, -np.inf, -np.inf, -np.inf
     for t in range(0, steps - 3, 4):
         a = x[at(t)] if x[at(t)] > a else a
@@ -161,28 +165,28 @@ def _number(step, a, b, value):
 
 
 @small
-def _within(x, value, back, sure, out):
-    """The greatest margin over the steps of a window, from each step; the window is twice as long after each pass."""
-    steps, sign, seen = len(out), -1 if back else 1, np.int64(1)
+def _window_maximum(x, value, back, boolean, out):
+    """Compute the greatest robustness over the window of each step; windows are twice as long after each pass."""
+    steps, sign, covered = len(out), -1 if back else 1, np.int64(1)
     near, further = np.int64(value) // FROM, np.int64(value) % FROM
     further = further if further < steps else np.int64(steps - 1)
     for t in range(steps):
         there = t + sign * near
         out[t] = x[there] if 0 <= there < steps else -np.inf
-    while seen <= further:
-        more = seen if 2 * seen <= further + 1 else further + 1 - seen
+    while covered <= further:
+        more = covered if 2 * covered <= further + 1 else further + 1 - covered
         for k in range(steps - more):
-            t = steps - 1 - k if back else k  # those that are read were not written yet
+            t = steps - 1 - k if back else k  # the steps read here are not written yet
             out[t] = greater(out[t], out[t + sign * more])
-        seen = seen + more
+        covered = covered + more
     for t in range(steps):
         if not 0 <= t + sign * near < steps:  # the window is empty
-            out[t] = -sure
+            out[t] = -boolean
 
 
 @small
-def _until(a, b, back, weak, out):
-    """The margin of b, or of a and so of what comes after it; at the end b alone, or both if it is weak."""
+def _until_robustness(a, b, back, weak, out):
+    """Compute the robustness of until at every step, or of since if `back`: b ∨ (a ∧ the same at the next step)."""
     steps = len(out)
     for k in range(steps):
         t, then = (k, k - 1) if back else (steps - 1 - k, steps - k)
@@ -191,22 +195,22 @@ def _until(a, b, back, weak, out):
 
 
 @small
-def _look(step, one, two, value, flags, sure, out):
-    """The instructions that look along time; returns what they find at the first step."""
+def _temporal_robustness(step, one, two, value, flags, boolean, out):
+    """Run a temporal instruction at every step; return the robustness at the first."""
     if step == WINDOW_OR:
-        _within(one, value, flags & BACK, sure, out)
+        _window_maximum(one, value, flags & BACK, boolean, out)
     elif step == UNTIL:
-        _until(one, two, flags & BACK, flags & WEAK, out)
+        _until_robustness(one, two, flags & BACK, flags & WEAK, out)
     else:
         for t in range(len(out)):
-            before = -one[t - 1] if t else np.inf if flags & WEAK else -sure
+            before = -one[t - 1] if t else np.inf if flags & WEAK else -boolean
             out[t] = lesser(one[t], before)
     return out[0]
 
 
 @small
-def _held(values):
-    """At how many steps something is true."""
+def _count_true(values):
+    """Return the number of true steps."""
     true = 0
     for value in values:
         true += value > 0
@@ -215,7 +219,7 @@ def _held(values):
 
 @small
 def _longest_run(values):
-    """At how many steps in a row something is true, at most."""
+    """Return the length of the longest run of true steps."""
     longest = run = 0
     for value in values:
         run = run + 1 if value > 0 else 0
@@ -224,15 +228,15 @@ def _longest_run(values):
 
 
 @small
-def _compared(a, b, outcomes):
+def _compare(a, b, outcomes):
     holds = (outcomes & LESS and a < b) or (outcomes & EQUAL and a == b) or (outcomes & GREATER and a > b)
     return 1.0 if holds else -1.0
 
 
 @inline
-def _of_record(programs, i, gauges, bitsets, first, lane, start, steps, room, numbers, looking):
-    """The margin of one formula for one record. The last iteration only loads the result."""
-    vectors, words, operands = room.vectors, room.words, room.operands
+def _record_robustness(programs, i, distances, bitsets, first, lane, start, steps, registers, numbers, temporal):
+    """Return the robustness of one formula for one record. The last iteration only loads the result."""
+    vectors, words, operands = registers.vectors, registers.words, registers.operands
     one, two = operands[0], operands[1]
     begin, end = programs.bounds[i]
     robustness = 0.0
@@ -244,7 +248,7 @@ def _of_record(programs, i, gauges, bitsets, first, lane, start, steps, room, nu
         if numbers is not None and ON_LANES[step]:
             numbers[to] = _number(step, numbers[-1 - a], numbers[-1 - b], programs.values[k])
             if step == COMPARE:
-                words[to] = _compared(numbers[-1 - a], numbers[-1 - b], flags)
+                words[to] = _compare(numbers[-1 - a], numbers[-1 - b], flags)
                 for t in range(steps):
                     vectors[to, t] = words[to]
             continue
@@ -255,9 +259,9 @@ def _of_record(programs, i, gauges, bitsets, first, lane, start, steps, room, nu
             ref, negated = (b, flags & 2) if side else (a, flags & 1)
             if on_words and ref < 0:
                 most = words[-1 - ref]
-            else:  # a word operand from a plane: whether the plane, or its negation, ever holds
-                bitset, turned = (ref >> 1, ref & 1) if on_words else (ref, negated)
-                _fetch(ref, bitset, turned, gauges, bitsets, first, lane, start, steps, vectors, operands[side])
+            else:  # a word operand from a bitset: F of it, or of its negation
+                bitset, flipped = (ref >> 1, ref & 1) if on_words else (ref, negated)
+                _fetch(ref, bitset, flipped, distances, bitsets, first, lane, start, steps, vectors, operands[side])
                 if paired and not on_words:
                     continue
                 most = _greatest(operands[side, :steps])
@@ -275,19 +279,21 @@ def _of_record(programs, i, gauges, bitsets, first, lane, start, steps, room, nu
         if step == SUFFIX_OR:
             for t in range(steps - 2, -1, -1):
                 found[t] = greater(found[t], found[t + 1])
-        if looking is not None:  # noqa: SIM102  the compiler leaves out what stands under it
-            if LOOKS[step]:
-                words[to] = _look(step, one[:steps], two[:steps], programs.values[k], flags, gauges.sure[0], found)
+        if temporal is not None:  # noqa: SIM102  compiled only if not None
+            if IS_TEMPORAL[step]:
+                words[to] = _temporal_robustness(
+                    step, one[:steps], two[:steps], programs.values[k], flags, distances.boolean[0], found
+                )
         if numbers is not None:
-            numbers[to] = _held(one[:steps])
-            if looking is not None:  # noqa: SIM102  as above
+            numbers[to] = _count_true(one[:steps])
+            if temporal is not None:  # noqa: SIM102  as above
                 if step == LONGEST:
                     numbers[to] = _longest_run(one[:steps])
     return robustness
 
 
 @kernel
-def narrowest(
+def smallest_robustness(
     programs,
     wanted,
     places,
@@ -295,45 +301,49 @@ def narrowest(
     lengths,
     blocks,
     bitsets,
-    gauges,
-    room,
+    distances,
+    registers,
     numbers,
-    looking,
+    temporal,
     cutoff,
-    rising,
+    raise_cutoff,
     out,
-    each,
+    per_record,
 ):
-    """For each formula the smallest absolute margin over the records at these places. Formulas that fall behind
-    `cutoff` are given up, and get a number below it; with a negative one, none is. A `rising` one is the widest so far.
+    """Compute the smallest absolute robustness of each formula over the records at these places.
 
-    If `each` has room, it gets the margins of the last formula for all records, with their signs.
-
-    Formulas between which margins decide are alike, so that the records that decided about others are looked at first.
-    `numbers` are registers for programs that count, None where there are none (see `machine.Counting`); `looking` is
-    None where none looks at windows, back, or until something.
+    Formulas below `cutoff` are abandoned, and get a number below it; a negative cutoff abandons none. With
+    `raise_cutoff` it rises to the largest result so far. If `per_record` is not empty, it gets the robustness of the
+    last formula for every record, with its sign. Formulas that are compared by robustness are similar, so the records
+    that were decisive for others come first. `numbers` are registers for programs that count, else None (see
+    `machine.Counting`); `temporal` is None if no formula has windows, until, since or edges.
     """
-    programs, gauges, room, bitsets = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(bitsets)
-    telling, told = np.zeros(_TELLING, np.int64), 0
-    widest = cutoff
+    programs, distances, registers, bitsets = (
+        borrowed(programs),
+        borrowed(distances),
+        borrowed(registers),
+        borrowed(bitsets),
+    )
+    decisive, decisive_count = np.zeros(_DECISIVE_RECORDS, np.int64), 0
+    cutoff_now = cutoff
     for i in wanted:
         out[i] = np.inf
-        first = lesser(told, _TELLING) if cutoff >= 0 else 0
-        for look in range(-first, len(places)):
-            place = telling[first + look] if look < 0 else places[look]
-            robustness = _of_record(
-                programs, i, gauges, bitsets, blocks[place // LANES], place % LANES, starts[place], lengths[place],
-                room, numbers, looking,
+        first = lesser(decisive_count, _DECISIVE_RECORDS) if cutoff >= 0 else 0
+        for index in range(-first, len(places)):
+            place = decisive[first + index] if index < 0 else places[index]
+            robustness = _record_robustness(
+                programs, i, distances, bitsets, blocks[place // LANES], place % LANES, starts[place], lengths[place],
+                registers, numbers, temporal,
             )  # fmt: skip
-            if len(each):
-                each[look] = robustness
+            if len(per_record):
+                per_record[index] = robustness
                 continue
             robustness = abs(robustness)
             out[i] = lesser(out[i], robustness)
-            if robustness <= _TINY or robustness < widest:
-                if look >= 0:
-                    telling[told % _TELLING] = place
-                    told += 1
+            if robustness <= _TINY or robustness < cutoff_now:
+                if index >= 0:
+                    decisive[decisive_count % _DECISIVE_RECORDS] = place
+                    decisive_count += 1
                 break
-        if cutoff >= 0 and rising:
-            widest = greater(widest, out[i])
+        if cutoff >= 0 and raise_cutoff:
+            cutoff_now = greater(cutoff_now, out[i])

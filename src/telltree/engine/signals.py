@@ -1,4 +1,8 @@
-"""Signals: what atoms compare, as one float per row of the panel's columns."""
+"""Signals: the numbers that atoms compare, one float per row of the panel's columns.
+
+`Signals` computes and caches them. `SIGNALS`, at the end, has a cell for each operator that makes signals; the
+functions that the cells use, on windows and whole records, come first.
+"""
 
 import sys
 from collections import OrderedDict
@@ -48,35 +52,35 @@ from telltree.logic.shapelet import distances
 from telltree.panel import Panel, disk_arrays
 from telltree.panel.statistics import Statistics
 
-# ---- Numbers made of the values that a signal has at several steps of a record.
+# ---- Aggregates of the values of a signal at several steps of a record.
 #
-# Records lie one after the other, and `numbers` has the number of each step in its record, from 0. Only values that
-# are there count; where there is none, the number is missing (NaN). Windows become twice as long with each pass. Sums
-# are exact but for their last rounding, whatever the order in which they are added up.
+# Records are concatenated, and `numbers` has the number of each step in its record, from 0. Missing values are left
+# out; an aggregate of none is missing (NaN). Windows become twice as long with each pass. Sums are exact up to one
+# final rounding, in whatever order they are added.
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def earlier(values: Floats, numbers: Ints, steps: int, nothing: float = np.nan) -> Floats:
-    """What there was so many steps before; `nothing` where the record had not begun."""
+def earlier(values: Floats, numbers: Ints, steps: int, default: float = np.nan) -> Floats:
+    """Return the values so many steps earlier; `default` before the start of the record."""
     if steps == 0:
         return values
-    found = np.full_like(values, nothing)
+    found = np.full_like(values, default)
     found[steps:] = values[:-steps]
-    found[numbers < steps] = nothing
+    found[numbers < steps] = default
     return found
 
 
 class Window(NamedTuple):
-    """Steps to look back at: from `far` to `near` steps before, but none beyond the start of the record."""
+    """The steps from `far` to `near` steps back, as far as the record goes."""
 
     near: int
     far: int
 
     @classmethod
     def of(cls, near: float, far: float, numbers: Ints) -> "Window":
-        """A window no longer than the longest record."""
+        """Return a window no longer than the longest record."""
         longest = int(numbers.max(initial=0)) + 1
         return cls(int(min(near, longest)), int(min(far, longest)))
 
@@ -86,12 +90,12 @@ class Window(NamedTuple):
 
     @classmethod
     def so_far(cls, numbers: Ints) -> "Window":
-        """All steps up to this one."""
+        """Return the window of all steps up to the current one."""
         return cls.of(0, np.inf, numbers)
 
 
-def extreme(values: Floats, numbers: Ints, window: Window, better: Callable[[Floats, Floats], Any]) -> Floats:
-    """The least (np.fmin) or the greatest (np.fmax) value in a window."""
+def window_extreme(values: Floats, numbers: Ints, window: Window, better: Callable[[Floats, Floats], Any]) -> Floats:
+    """Return the least (np.fmin) or the greatest (np.fmax) value in the window of each step."""
     found, reach = values, 1
     while 2 * reach <= window.steps:
         found, reach = better(found, earlier(found, numbers, reach)), 2 * reach
@@ -101,7 +105,7 @@ def extreme(values: Floats, numbers: Ints, window: Window, better: Callable[[Flo
 
 
 def count(values: Floats, numbers: Ints, window: Window) -> Ints:
-    """How many values there are in a window."""
+    """Return the number of values in the window of each step."""
     known = np.concatenate([[0], np.cumsum(~np.isnan(values))])
     place = np.arange(len(values))
     last = place - np.minimum(numbers + 1, window.near) + 1
@@ -110,12 +114,12 @@ def count(values: Floats, numbers: Ints, window: Window) -> Ints:
 
 
 def total(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """The sum of the values in a window."""
+    """Return the sum of the values in the window of each step."""
     return np.where(count(values, numbers, window) > 0, _summed(values, numbers, window), np.nan)
 
 
 def _summed(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """The same, but 0 of no values."""
+    """Return the same, but 0 for an empty window."""
     block = _Sum.of(np.where(np.isnan(values), 0.0, values))
     found, taken, reach, left = _Sum.of(np.zeros_like(values)), 0, 1, window.steps
     while left:
@@ -128,31 +132,32 @@ def _summed(values: Floats, numbers: Ints, window: Window) -> Floats:
 
 
 def mean(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """The mean of the values in a window."""
+    """Return the mean of the values in the window of each step."""
     known = count(values, numbers, window)
     return np.where(known > 0, _summed(values, numbers, window) / np.maximum(known, 1), np.nan)
 
 
-def spread(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """By how much the greatest value in a window is above the least."""
+def value_range(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """Return the greatest less the least value in the window of each step."""
     with np.errstate(invalid="ignore", over="ignore"):  # inf − inf is missing
-        return extreme(values, numbers, window, np.fmax) - extreme(values, numbers, window, np.fmin)
+        return window_extreme(values, numbers, window, np.fmax) - window_extreme(values, numbers, window, np.fmin)
 
 
 def at_last(values: Floats, numbers: Ints, holds: NDArray[np.bool_]) -> Floats:
-    """The value at the last step, up to this one, at which something held; missing if it never did."""
+    """Return the value at the last step, up to the current one, where `holds`; missing if there is none."""
     place = np.arange(len(values))
     last = np.maximum.accumulate(np.where(holds, place, -1))
     return np.where(last >= place - numbers, values[np.maximum(last, 0)], np.nan)
 
 
-def whole(so_far: Floats, lengths: Ints) -> Floats:
-    """What has been made so far by the last step of each record, for all of its steps."""
+def at_every_step(so_far: Floats, lengths: Ints) -> Floats:
+    """Return the value at the last step of each record, at all of its steps."""
     return np.repeat(so_far[np.cumsum(lengths) - 1], lengths)
 
 
 def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
-    """The value at the first step of the record at which something holds, for all of its steps; missing if at none."""
+    """Return the value at the first step of each record where `holds`, at all of its steps; missing if there is
+    none."""
     ends = np.cumsum(lengths)
     place = np.where(holds, np.arange(len(values)), len(values))
     following = np.append(np.minimum.accumulate(place[::-1])[::-1], len(values))[ends - lengths]
@@ -161,26 +166,26 @@ def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
 
 
 def slope(values: Floats, numbers: Ints, lengths: Ints) -> Floats:
-    """Of the line that is nearest to all values of a record, by least squares, a step; 0 of a single value.
+    """Return the slope, per step, of the least-squares line through the values of each record; 0 for a single value.
 
-    Steps are counted so that all numbers but the values are whole: n t − Σ t in place of t − the mean of t.
+    n t − Σ t in place of t − mean(t) keeps all numbers integral except the values.
     """
     so_far, known = Window.so_far(numbers), ~np.isnan(values)
 
-    def of_record(made: Floats) -> Floats:
-        return whole(total(np.where(known, made, np.nan), numbers, so_far), lengths)
+    def of_record(terms: Floats) -> Floats:
+        return at_every_step(total(np.where(known, terms, np.nan), numbers, so_far), lengths)
 
     steps = numbers.astype(np.float64)
     n, sum_of_steps = of_record(np.ones_like(values)), of_record(steps)
     width = n * of_record(steps * steps) - sum_of_steps**2
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         rise = of_record((n * steps - sum_of_steps) * values) / width
-        bounded = whole(extreme(np.abs(values), numbers, so_far, np.fmax), lengths) < np.inf
+        bounded = at_every_step(window_extreme(np.abs(values), numbers, so_far, np.fmax), lengths) < np.inf
     return np.where(bounded, np.where(width > 0, rise, 0.0), np.nan)
 
 
 class _Sum(NamedTuple):
-    """A sum, and what was lost by rounding it."""
+    """Sums with their rounding errors."""
 
     high: Floats
     low: Floats
@@ -205,65 +210,65 @@ class _Sum(NamedTuple):
             return self.high + self.low
 
 
-# ---- Signals: what atoms compare, as one float per row of the panel's columns.
+# ---- The cache of signals.
 #
 # Arithmetic on a missing value is missing. Boolean signals are 1 and 0, categorical ones are codes; both are NaN where
 # the data are missing.
 
 Grid = dict[float, int]
-"""Constants in ascending order, each with its place among them."""
-Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
+"""The rank of each constant, in ascending order."""
+TraceFunction = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
 
 
 class Signals:
     """The signals of one panel, computed on demand and cached while they fit into `memory` bytes."""
 
-    def __init__(self, panel: Panel, trace: Trace, memory: int, *, part_of: "Signals | None" = None) -> None:
-        """`part_of`: the signals of a panel that has all these records: only standard deviations differ."""
+    def __init__(self, panel: Panel, trace: TraceFunction, memory: int, *, part_of: "Signals | None" = None) -> None:
+        """`part_of`: the signals of a panel with all these records; only standard deviations differ."""
         self.panel = panel
         self._trace = trace
-        self._whole = part_of
+        self._parent = part_of
         self._memory = memory
-        self._kept: OrderedDict[Expression, Floats] = OrderedDict()
-        self._held = 0  # bytes of those kept
-        self.spreads: dict[Expression, float] = {}
-        """Standard deviations, as far as they are known; of a shard, those of the signals of all shards."""
+        self._cache: OrderedDict[Expression, Floats] = OrderedDict()
+        self._cached_bytes = 0  # as `_cost` counts
+        self.deviations: dict[Expression, float] = {}
+        """Known standard deviations; in a shard, those over the records of all shards."""
         self._misses: dict[Expression, bool] = {}
         self.atoms: dict[int, Atom] = {} if part_of is None else part_of.atoms
-        """Atoms met so far, by name: what they are does not depend on the records looked at."""
+        """Known atoms, by name; they do not depend on the records."""
         self.grids: dict[Expression, Grid] = {} if part_of is None else part_of.grids
-        """The constants that a grammar compares a signal with, where that is known."""
+        """The constants that a grammar compares a signal with, where known."""
 
     def values(self, signal: Expression) -> Floats:
-        """One number per row of the shared columns; rows of records outside the panel are undefined."""
-        if self._whole is not None:
-            return self._whole.values(signal)
-        if signal in self._kept:
-            self._kept.move_to_end(signal)
-            return self._kept[signal]
+        """Return one number per row of the shared columns; rows of records outside the panel are undefined."""
+        if self._parent is not None:
+            return self._parent.values(signal)
+        if signal in self._cache:
+            self._cache.move_to_end(signal)
+            return self._cache[signal]
         if isinstance(signal.head, Attribute):
             column = self._column(signal.head)
             if column.dtype == np.float64 and column.flags.c_contiguous:
                 return column  # the panel's own array costs no memory
         large = self.panel.on_disk and 8 * self._height > self._memory
-        made = self._in_parts(signal) if large else np.ascontiguousarray(self._make(signal), dtype=np.float64)
-        made.flags.writeable = False
-        self._kept[signal] = made
-        self._held += _weight(made)
-        while self._held > self._memory and len(self._kept) > 1:
-            self._held -= _weight(self._kept.popitem(last=False)[1])
-        return made
+        values = self._in_parts(signal) if large else np.ascontiguousarray(self._make(signal), dtype=np.float64)
+        values.flags.writeable = False
+        self._cache[signal] = values
+        self._cached_bytes += _cost(values)
+        while self._cached_bytes > self._memory and len(self._cache) > 1:
+            self._cached_bytes -= _cost(self._cache.popitem(last=False)[1])
+        return values
 
-    def spread(self, signal: Expression) -> float:
-        """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
-        if signal not in self.spreads:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
+    def deviation(self, signal: Expression) -> float:
+        """Return the standard deviation of a signal over the panel; 1 if it does not vary, or is not finite."""
+        if signal not in self.deviations:
+            with np.errstate(over="ignore", invalid="ignore"):  # an overflow counts as 1
                 deviation = Statistics(self._pieces(signal)).standard_deviation()
-            self.spreads[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
-        return self.spreads[signal]
+            self.deviations[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
+        return self.deviations[signal]
 
     def _in_parts(self, signal: Expression) -> Floats:
-        """A signal of a panel on disk, made part by part, and on disk as well."""
+        """Compute a signal of a panel on disk part by part, and store it on disk."""
         found, first = disk_arrays.empty(self._height, np.float64), 0
         for part in self.panel.parts():
             last = first + len(part)
@@ -272,7 +277,7 @@ class Signals:
         return found
 
     def _pieces(self, signal: Expression) -> list[Callable[[], Floats]]:
-        """What gives the values of the panel's records, one after the other, some at a time where they are on disk."""
+        """Return functions that return the values of the panel's records piece by piece; one piece if in memory."""
         values, rows = self.values(signal), self.panel.rows()
         if not disk_arrays.on_disk(values):
             return [lambda: values[rows]]
@@ -282,17 +287,17 @@ class Signals:
             taken: list[Any] = [slice(rows.start + low, rows.start + high) for low, high in bounds]
         else:
             taken = [rows[low:high] for low, high in bounds]
-        return [partial(_copied, values, some) for some in taken]
+        return [partial(_read_and_unload, values, some) for some in taken]
 
-    def rest(self) -> None:
-        """Take no memory for what is on disk, until it is touched again."""
+    def release(self) -> None:
+        """Free the memory of data on disk until they are read again."""
         if self.panel.on_disk:
-            self._kept.clear()
-            self._held = 0
+            self._cache.clear()
+            self._cached_bytes = 0
         self.panel.unload()
 
-    def misses(self, signal: Expression) -> bool:
-        """Whether any value of the signal may be missing."""
+    def may_be_missing(self, signal: Expression) -> bool:
+        """Return True if any value of the signal may be missing."""
         if signal not in self._misses:
             values = self.values(signal)
             self._misses[signal] = any(bool(np.isnan(values[some].min())) for some in disk_arrays.pieces(values))
@@ -325,32 +330,32 @@ class Signals:
         assert isinstance(head, Operator)
         return SIGNALS[head](self, e)
 
-    def along_records(self, e: Expression, made: Callable[[Floats, NDArray[np.int64]], Floats]) -> Floats:
-        """A signal made of another, and of the number of each step in its record, one record after the other."""
-        return self.laid_out(made(self.values(e)[self.panel.rows()], self.numbers()))
+    def map_records(self, e: Expression, compute: Callable[[Floats, NDArray[np.int64]], Floats]) -> Floats:
+        """Return a signal computed from another, and the number of each step in its record, on concatenated records."""
+        return self.by_row(compute(self.values(e)[self.panel.rows()], self.numbers()))
 
     @cached_property
     def _height(self) -> int:
         names = self.panel.schema.names
         return len(self.panel.column(names[0])) if names else int((self.panel.starts + self.panel.lengths).max())
 
-    def laid_out(self, stacked: Floats) -> Floats:
-        """What the records of the panel have, one after the other, where their rows are."""
+    def by_row(self, stacked: Floats) -> Floats:
+        """Move the values of concatenated records to the rows of the records."""
         found = np.zeros(self._height)
         found[self.panel.rows()] = stacked
         return found
 
     def numbers(self) -> NDArray[np.int64]:
-        """The number of each step in its record, from 0, one record after the other."""
+        """Return the number of each step in its record, from 0, for concatenated records."""
         lengths = self.panel.lengths
         return np.arange(self.panel.steps) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
-    def sides(self, args: tuple[Expression, ...]) -> tuple[Any, Any]:
-        """Two vectors to compare; categories of different columns are compared by name."""
+    def comparable_operands(self, args: tuple[Expression, ...]) -> tuple[Any, Any]:
+        """Return two comparable vectors; categories of different columns are compared by name."""
         if args[0].type is not Type.CATEGORICAL_VECTOR:
             return self.values(args[0]), self.values(args[1])
         names: dict[str, int] = {}
-        sides = []
+        operands = []
         for side, arg in enumerate(args):
             assert isinstance(arg.head, Attribute | Level)
             levels = (arg.head.name,) if isinstance(arg.head, Level) else self.panel.schema[arg.head.name].levels
@@ -358,17 +363,17 @@ class Signals:
             codes = np.zeros(self._height) if isinstance(arg.head, Level) else self.values(arg)
             known = np.isfinite(codes) & (codes >= 0)
             # a missing or unseen value equals nothing, not even itself
-            sides.append(np.where(known, number[np.where(known, codes, 0).astype(np.int64)], -1.0 - side))
-        return sides[0], sides[1]
+            operands.append(np.where(known, number[np.where(known, codes, 0).astype(np.int64)], -1.0 - side))
+        return operands[0], operands[1]
 
     def missing(self, e: Expression) -> Any:
-        """Where a signal has no value."""
+        """Return the rows where a signal is missing."""
         if e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) and not isinstance(e.head, Attribute):
             return np.zeros(self._height)  # a formula is never missing
         return np.isnan(self.values(e))
 
     def _truth(self, e: Expression) -> Floats:
-        """A Boolean vector with connectives or temporal operators inside an atom: the operand of a user function."""
+        """Return a Boolean vector with connectives or temporal operators inside an atom, as 1 and 0."""
         found = np.zeros(self._height)
         for start, truth in zip(self.panel.starts, self._trace(self.panel, self, e), strict=True):
             found[start : start + len(truth)] = truth
@@ -419,132 +424,136 @@ def _checked(function: UserFunction, operands: list[NDArray[Any]], record: objec
     return found
 
 
-def _weight(signal: Floats) -> int:
-    """What counts of a signal that is kept: memory is scarcer than disk."""
+def _cost(signal: Floats) -> int:
+    """Return the bytes that a cached signal counts; those on disk count less."""
     return signal.nbytes // 16 if disk_arrays.on_disk(signal) else signal.nbytes
 
 
-def _copied(values: Floats, rows: Any) -> Floats:
-    """Some values from disk; what they took of it is not needed any more."""
+def _read_and_unload(values: Floats, rows: Any) -> Floats:
+    """Copy some values from disk, and free the memory that reading took."""
     found = np.array(values[rows])
     disk_arrays.unload()
     return found
 
 
 def _elapsed(signals: Signals, e: Expression) -> Floats:
-    """The time since the first step of the record, in steps if times are not known.
+    """Return the time since the first step of the record, in steps if there are no times.
 
-    Where steps are evenly apart it is counted by them, so that it is the same whenever a record begins.
+    Even steps are counted and multiplied, so that the result does not depend on the time of the first step.
     """
     panel, numbers = signals.panel, signals.numbers()
     times = panel.stacked_times()
     if times is None or panel.period is not None:
-        return signals.laid_out(np.asarray(numbers * (panel.period or 1.0), np.float64))
-    return signals.laid_out(times - times[np.arange(len(times)) - numbers])
+        return signals.by_row(np.asarray(numbers * (panel.period or 1.0), np.float64))
+    return signals.by_row(times - times[np.arange(len(times)) - numbers])
 
 
 def _left(signals: Signals, e: Expression) -> Floats:
-    """The time until the last step of the record, in steps if times are not known."""
+    """Return the time until the last step of the record, in steps if there are no times."""
     panel, numbers, lengths = signals.panel, signals.numbers(), signals.panel.lengths
     times, to_go = panel.stacked_times(), np.repeat(lengths - 1, lengths) - numbers
     if times is None or panel.period is not None:
-        return signals.laid_out(np.asarray(to_go * (panel.period or 1.0), np.float64))
-    return signals.laid_out(times[np.arange(len(times)) + to_go] - times)
+        return signals.by_row(np.asarray(to_go * (panel.period or 1.0), np.float64))
+    return signals.by_row(times[np.arange(len(times)) + to_go] - times)
 
 
 def _gone(signals: Signals, e: Expression) -> Floats:
-    """The share of the record that has passed: of its steps after the first, or of its time where steps differ in
-    length. At the last step, which may be the only one, all of it has."""
+    """Return the share of the record that has passed: of its steps after the first, or of its time if steps differ in
+    length. It is 1 at the last step, even if that is the only one."""
     panel, numbers = signals.panel, signals.numbers()
     times, last = panel.stacked_times(), np.repeat(panel.lengths - 1, panel.lengths)
     if times is None or panel.period is not None:
-        return signals.laid_out(np.where(last > 0, numbers / np.maximum(last, 1), 1.0))
+        return signals.by_row(np.where(last > 0, numbers / np.maximum(last, 1), 1.0))
     first = np.arange(len(times)) - numbers
-    with np.errstate(invalid="ignore"):  # of infinite times there is no share, but at the last step
+    with np.errstate(invalid="ignore"):  # infinite times have no shares, except at the last step
         shares = (times - times[first]) / np.where(last > 0, times[first + last] - times[first], 1.0)
-    return signals.laid_out(np.where(numbers == last, 1.0, np.nan_to_num(shares, nan=0.0)))
+    return signals.by_row(np.where(numbers == last, 1.0, np.nan_to_num(shares, nan=0.0)))
 
 
 def _length(signals: Signals, e: Expression) -> Floats:
     lengths = signals.panel.lengths
-    return signals.laid_out(np.repeat(lengths, lengths).astype(np.float64))
+    return signals.by_row(np.repeat(lengths, lengths).astype(np.float64))
 
 
 def _change(signals: Signals, e: Expression) -> Floats:
-    """A signal less what it was so many steps before, or at the first step if there are fewer."""
+    """Return a signal less its value so many steps back, or at the first step if there are fewer."""
 
-    def made(values: Floats, numbers: NDArray[np.int64]) -> Floats:
+    def compute(values: Floats, numbers: NDArray[np.int64]) -> Floats:
         back = np.minimum(numbers, int(min(e.parameter("k"), len(values))))
         with np.errstate(invalid="ignore", over="ignore"):
             return np.asarray(values - values[np.arange(len(values)) - back])
 
-    return signals.along_records(e.args[0], made)
+    return signals.map_records(e.args[0], compute)
 
 
-def _within(made: Callable[[Floats, NDArray[np.int64], Window], Floats]) -> Callable[[Signals, Expression], Floats]:
-    """What is made of the values in a window."""
+def _of_window(
+    compute: Callable[[Floats, NDArray[np.int64], Window], Floats],
+) -> Callable[[Signals, Expression], Floats]:
+    """Return the cell of an aggregate over windows."""
 
     def signal(signals: Signals, e: Expression) -> Floats:
-        return signals.along_records(e.args[0], lambda x, numbers: made(x, numbers, Window.of(*e.window, numbers)))
+        return signals.map_records(e.args[0], lambda x, numbers: compute(x, numbers, Window.of(*e.window, numbers)))
 
     return signal
 
 
 def _latest(signals: Signals, e: Expression) -> Floats:
-    """A signal's value when a condition last held."""
+    """Return a signal's value when a condition was last true."""
     holds = np.equal(signals.values(e.args[1])[signals.panel.rows()], 1.0)
-    return signals.along_records(e.args[0], lambda x, numbers: at_last(x, numbers, holds))
+    return signals.map_records(e.args[0], lambda x, numbers: at_last(x, numbers, holds))
 
 
 def _total(signals: Signals, e: Expression) -> Floats:
-    return signals.along_records(e.args[0], lambda x, numbers: total(x, numbers, Window.so_far(numbers)))
+    return signals.map_records(e.args[0], lambda x, numbers: total(x, numbers, Window.so_far(numbers)))
 
 
-def _whole(made: Callable[[Floats, NDArray[np.int64], Window], Floats]) -> Callable[[Signals, Expression], Floats]:
-    """What is made of all values of the record."""
+def _of_record(
+    compute: Callable[[Floats, NDArray[np.int64], Window], Floats],
+) -> Callable[[Signals, Expression], Floats]:
+    """Return the cell of an aggregate over all values of the record."""
 
     def signal(signals: Signals, e: Expression) -> Floats:
         lengths = signals.panel.lengths
-        return signals.along_records(
-            e.args[0], lambda x, numbers: whole(made(x, numbers, Window.so_far(numbers)), lengths)
+        return signals.map_records(
+            e.args[0], lambda x, numbers: at_every_step(compute(x, numbers, Window.so_far(numbers)), lengths)
         )
 
     return signal
 
 
 def _slope(signals: Signals, e: Expression) -> Floats:
-    return signals.along_records(e.args[0], lambda x, numbers: slope(x, numbers, signals.panel.lengths))
+    return signals.map_records(e.args[0], lambda x, numbers: slope(x, numbers, signals.panel.lengths))
 
 
 def _first(signals: Signals, e: Expression) -> Floats:
-    return signals.along_records(e.args[0], lambda x, _: at_first(x, signals.panel.lengths, ~np.isnan(x)))
+    return signals.map_records(e.args[0], lambda x, _: at_first(x, signals.panel.lengths, ~np.isnan(x)))
 
 
 def _when(extreme: Operator) -> Callable[[Signals, Expression], Floats]:
-    """The time of the first step at which a signal is at its extreme, as `elapsed` tells it."""
+    """Return the cell for the time, as `elapsed` has it, of the first step at which a signal has its extreme."""
 
     def signal(signals: Signals, e: Expression) -> Floats:
         best = signals.values(Expression(extreme, e.args))[signals.panel.rows()]
         times = signals.values(Expression(ELAPSED))[signals.panel.rows()]
-        return signals.along_records(e.args[0], lambda x, _: at_first(times, signals.panel.lengths, x == best))
+        return signals.map_records(e.args[0], lambda x, _: at_first(times, signals.panel.lengths, x == best))
 
     return signal
 
 
 def _difference(signals: Signals, e: Expression) -> Any:
-    with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
+    with np.errstate(invalid="ignore"):  # inf − inf is missing
         return signals.values(e.args[0]) - signals.values(e.args[1])
 
 
-def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Signals, Expression], Any]:
-    return lambda signals, e: compare(*signals.sides(e.args))
+def _comparison(compare: Callable[[Any, Any], Any]) -> Callable[[Signals, Expression], Any]:
+    return lambda signals, e: compare(*signals.comparable_operands(e.args))
 
 
 AGGREGATES: dict[str, Callable[[Floats, Ints, Window], Floats]] = {
     "mean": mean,
-    "min": partial(extreme, better=np.fmin),
-    "max": partial(extreme, better=np.fmax),
-    "spread": spread,
+    "min": partial(window_extreme, better=np.fmin),
+    "max": partial(window_extreme, better=np.fmax),
+    "spread": value_range,
 }
 """The computation of each aggregate over the window of each step, by name."""
 
@@ -552,21 +561,21 @@ AGGREGATES: dict[str, Callable[[Floats, Ints, Window], Floats]] = {
 def _aggregated(operator: Operator) -> Callable[[Signals, Expression], Any] | None:
     """Derive the cell of an aggregate from its computation."""
     traits = operator.traits
-    made = None if traits.aggregate is None else AGGREGATES.get(traits.aggregate.name)
-    if made is None:
+    compute = None if traits.aggregate is None else AGGREGATES.get(traits.aggregate.name)
+    if compute is None:
         return None
-    return _within(made) if traits.scope is Scope.WINDOW else _whole(made)
+    return _of_window(compute) if traits.scope is Scope.WINDOW else _of_record(compute)
 
 
 SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
     "the signals of the engine",
     "engine/signals.py",
     {
-        LESS: _compared(np.less),
-        LESS_EQUAL: _compared(np.less_equal),
-        GREATER: _compared(np.greater),
-        GREATER_EQUAL: _compared(np.greater_equal),
-        EQUAL: _compared(np.equal),
+        LESS: _comparison(np.less),
+        LESS_EQUAL: _comparison(np.less_equal),
+        GREATER: _comparison(np.greater),
+        GREATER_EQUAL: _comparison(np.greater_equal),
+        EQUAL: _comparison(np.equal),
         MISSING: lambda signals, e: signals.missing(e.args[0]),
         ABS: lambda signals, e: np.abs(signals.values(e.args[0])),
         SIGN: lambda signals, e: np.sign(signals.values(e.args[0])),
@@ -580,14 +589,12 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
         LATEST: _latest,
         SLOPE: _slope,
         FIRST: _first,
-        LAST: _whole(lambda x, numbers, _: at_last(x, numbers, ~np.isnan(x))),
+        LAST: _of_record(lambda x, numbers, _: at_last(x, numbers, ~np.isnan(x))),
         WHEN_MIN: _when(MIN),
         WHEN_MAX: _when(MAX),
-        DISTANCE: lambda signals, e: signals.along_records(
-            e.args[0], lambda x, numbers: distances(x, numbers, e.shape)
-        ),
+        DISTANCE: lambda signals, e: signals.map_records(e.args[0], lambda x, numbers: distances(x, numbers, e.shape)),
     },
     about=lambda operator: isinstance(operator.means, Makes),
     derived=_aggregated,
 )
-"""How each signal is made of others, one number a row; what joins conditions is for the engine."""
+"""The computation of each operator on signals, one number per row."""

@@ -1,13 +1,13 @@
 """Three-valued truth (Kleene's strong logic), as two formulas that are true or false.
 
-An atom that looks at a missing value is unknown at that step. A formula is then unknown of a record if the atoms that
-are unknown decide about it. Two formulas say all of that in the same language: one that is true where the first is
-`surely` so, and one that is true where it is `possibly` so; where they differ, the answer is unknown. So whatever
-evaluates, exports or explains formulas knows nothing of a third value.
+An atom is unknown at a step where it reads a missing value; a formula is unknown for a record if unknown atoms decide
+it. Two formulas in the same language express that: one is true where the formula is `surely` true, the other where it
+is `possibly` true; where they differ, the answer is unknown. So evaluation, export and explanation need no third value.
 
-What joins conditions without a negation is bounded by its bounded operands; a negation exchanges the two. Counts are
-bounded by the steps that surely, and possibly, hold. Inside a signal, as in `latest(x, a)`, a condition holds where it
-surely does. A number that does not exist, because there is no step to look back at, is not unknown: its atom is false.
+Operators on conditions without a negation are bounded by their bounded operands; a negation exchanges the two bounds.
+Counts are bounded by the steps where the condition is surely, and possibly, true. Inside a signal, as in `latest(x,
+a)`, a condition is true where it surely is. A number that does not exist, because there is no step to take it from, is
+not unknown: its atom is false.
 """
 
 from collections.abc import Callable, Iterable
@@ -65,33 +65,33 @@ from telltree.logic.operators import (
 
 
 def surely(e: Expression) -> Expression:
-    """A formula, or Boolean vector, that is true where this one is, whatever the missing values were."""
+    """Return a formula, or Boolean vector, that is true where this one is, whatever the missing values were."""
     return _bounder()(e, True)
 
 
 def possibly(e: Expression) -> Expression:
-    """A formula, or Boolean vector, that is true where this one is true or unknown."""
+    """Return a formula, or Boolean vector, that is true where this one is true or unknown."""
     return _bounder()(e, False)
 
 
 def bounds(e: Expression) -> tuple[Expression, Expression]:
-    """The one and the other."""
+    """Return `surely` and `possibly` of a formula."""
     bound = _bounder()
     return bound(e, True), bound(e, False)
 
 
-def settled(e: Expression, unknown_is: bool) -> Expression:
-    """The formula that answers as this one where the answer is known, and so where it is unknown."""
+def resolve_unknown(e: Expression, unknown_is: bool) -> Expression:
+    """Return a formula with the same answer where that is known, and `unknown_is` where it is unknown."""
     return possibly(e) if unknown_is else surely(e)
 
 
-def asked_missing(e: Expression) -> frozenset[str]:
-    """The columns of which a formula asks whether they are missing, which is never unknown."""
+def columns_tested_for_missing(e: Expression) -> frozenset[str]:
+    """Return the columns that a formula tests for missing values; such a test is never unknown."""
     return frozenset(name for part in e.walk() if part.head is MISSING for name in part.attributes())
 
 
 def check_bounds(formulas: Iterable[Expression]) -> None:
-    """SettingsError if a formula, or a template of one, has what no bounds are known of."""
+    """Raise SettingsError if a formula, or a template of one, has a part without known bounds."""
     for part in (part for e in formulas for part in e.walk()):
         if part.head is ABS and part.type is Type.COUNT:
             raise _no_bounds(part)
@@ -105,16 +105,16 @@ def _no_bounds(e: Expression) -> SettingsError:
 
 
 Bound: TypeAlias = Callable[[Expression, bool], Expression]
-"""The one or the other, of a part of a formula."""
+"""Returns a bound of a part of a formula: the sure one if the second argument is True, else the possible one."""
 
 
 def _bounder() -> Bound:
-    """Bounds each part of a formula once: what an edge asks about comes twice, and edges may be nested."""
+    """Return a function that bounds each part of a formula once: edges need their operand twice, and may be nested."""
     made: dict[tuple[int, bool], tuple[Expression, Expression]] = {}
 
     def bound(e: Expression, sure: bool) -> Expression:
         if (id(e), sure) not in made:
-            made[id(e), sure] = e, _bounded(e, sure, bound)  # kept with it, so that no other gets its id
+            made[id(e), sure] = e, _bounded(e, sure, bound)  # keeps e alive, so that its id stays unique
         return made[id(e), sure][1]
 
     return bound
@@ -131,11 +131,11 @@ def _bounded(e: Expression, sure: bool, bound: Bound) -> Expression:
     return read if unknown is None else _or(read, unknown)
 
 
-_Joined: TypeAlias = Callable[[Expression, bool, Bound], Expression]
+_BoundRule: TypeAlias = Callable[[Expression, bool, Bound], Expression]
 
 
 def by_operands(e: Expression, sure: bool, bound: Bound) -> Expression:
-    """What becomes true by nothing but operands that do."""
+    """Bound an operator that is monotonic in its operands."""
     operands = tuple(bound(operand, sure) for operand in e.operands)
     return _with(e, *operands)
 
@@ -149,12 +149,12 @@ def _implication(e: Expression, sure: bool, bound: Bound) -> Expression:
 
 
 def _edge(e: Expression, sure: bool, bound: Bound) -> Expression:
-    """What asks for its operand at one step, and for its opposite at another."""
+    """Bound an edge, which needs its operand at one step and the negation at another."""
     bounded = bound(e.args[0], sure)
     return _with(e, bounded) if bounded == bound(e.args[0], not sure) else bound(spelt_out(e), sure)
 
 
-BOUNDS: Cells[_Joined] = Cells(
+BOUNDS: Cells[_BoundRule] = Cells(
     "three-valued truth",
     "engine/three_valued.py",
     {
@@ -172,11 +172,11 @@ BOUNDS: Cells[_Joined] = Cells(
     },
     about=lambda operator: operator.joins,
 )  # fmt: skip
-"""Of what joins conditions: where it surely, or possibly, holds."""
+"""The bounds of operators on conditions."""
 
 
 class _Range(NamedTuple):
-    """Between which numbers one number a record lies."""
+    """The least and the greatest value of a number per record."""
 
     least: Expression
     most: Expression
@@ -191,7 +191,7 @@ def _counted(e: Expression, bound: Bound) -> _Range:
 
 
 def _episodes(e: Expression, bound: Bound) -> _Range:
-    """Of steps that are unknown, some may join two episodes, and others part one."""
+    """Bound a number of episodes: an unknown step may join two or divide one."""
     counted = _counted(e, bound)
     return counted if counted.least == counted.most else _counted(spelt_out(e), bound)
 
@@ -220,17 +220,17 @@ RANGES: Cells[Callable[[Expression, Bound], _Range]] = Cells(
     },
     about=lambda operator: any(result is Type.COUNT for _, result in operator.uses()),
 )  # fmt: skip
-"""Of what makes one number a record: between which numbers it lies."""
+"""The range of operators that make one number per record."""
 
 
-_Compared: TypeAlias = Callable[[_Range, _Range, bool], Expression]
+_CountComparison: TypeAlias = Callable[[_Range, _Range, bool], Expression]
 
 
-def _below(operator: Operator) -> _Compared:
+def _below(operator: Operator) -> _CountComparison:
     return lambda a, b, sure: Expression(operator, (a.most, b.least) if sure else (a.least, b.most))
 
 
-def _above(operator: Operator) -> _Compared:
+def _above(operator: Operator) -> _CountComparison:
     return lambda a, b, sure: Expression(operator, (a.least, b.most) if sure else (a.most, b.least))
 
 
@@ -242,7 +242,7 @@ def _equal(a: _Range, b: _Range, sure: bool) -> Expression:
     return _and(*(compare(a, b, sure) for compare in (_below(LESS_EQUAL), _above(GREATER_EQUAL))))
 
 
-OF_COUNTS: Cells[_Compared] = Cells(
+OF_COUNTS: Cells[_CountComparison] = Cells(
     "three-valued comparisons of counts",
     "engine/three_valued.py",
     {
@@ -254,24 +254,24 @@ OF_COUNTS: Cells[_Compared] = Cells(
     },
     about=lambda operator: bool(operator.traits.outcomes),
 )
-"""Of comparisons: whether the numbers in these ranges surely, or possibly, compare so."""
+"""The bounds of comparisons of counts, given the ranges of both sides."""
 
 
 def _read(e: Expression, bound: Bound) -> Expression:
-    """An atom or a signal in which conditions hold where they surely do."""
+    """Return an atom or a signal with its conditions replaced by their sure bounds."""
     return _with(e, *(bound(x, True) if _is_condition(x, e) else _read(x, bound) for x in e.operands))
 
 
 def _is_condition(operand: Expression, of: Expression) -> bool:
-    """Whether an operand is a condition; a column of which it is asked whether it is missing is none."""
+    """Return True if an operand is a condition, other than a column that is tested for missing values."""
     truth = operand.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
     return truth and not (of.head is MISSING and isinstance(operand.head, Attribute))
 
 
 def _unknown(atom: Expression) -> Expression | None:
-    """Where an atom looks at a missing value of what exists; None if it cannot."""
+    """Return the condition that an atom reads a missing value of a signal that exists; None if it cannot."""
     if not isinstance(atom.head, Attribute | Operator):
-        return None  # a user's function answers for itself, also where it gets missing values
+        return None  # a user's function handles missing values itself
     sides = (atom,) if isinstance(atom.head, Attribute) else atom.operands
     missing = [Expression(MISSING, (side,)) for side in dict.fromkeys(sides) if _may_miss(side)]
     if not missing:
@@ -281,16 +281,16 @@ def _unknown(atom: Expression) -> Expression | None:
 
 
 def _may_miss(signal: Expression) -> bool:
-    """Constants and the time do not."""
+    """Return True unless the signal is a constant or a time."""
     return isinstance(signal.head, Attribute) or bool(signal.args)
 
 
 def _there(signal: Expression) -> Expression | None:
-    """Where a signal exists, missing or not; None if it does everywhere."""
+    """Return the condition that a signal exists, missing or not; None if it does at every step."""
     return THERE[signal.head](signal) if isinstance(signal.head, Operator) else None
 
 
-_There: TypeAlias = Callable[[Expression], Expression | None]
+_Presence: TypeAlias = Callable[[Expression], Expression | None]
 
 
 def _everywhere(signal: Expression) -> None:
@@ -298,13 +298,13 @@ def _everywhere(signal: Expression) -> None:
 
 
 def like_operands(signal: Expression) -> Expression | None:
-    """Of what exists where all its operands do."""
+    """Return the condition that all operands exist."""
     found = [there for there in map(_there, signal.operands) if there is not None]
     return reduce(_and, found) if found else None
 
 
 def _like_both_ends(signal: Expression) -> Expression | None:
-    """Of a change: now, and so many steps back, or at the first step if there are fewer."""
+    """Return the condition that the operand exists now, and so many steps back or else at the first step."""
     there = _there(signal.args[0])
     if there is None:
         return None
@@ -341,16 +341,16 @@ def _when_it_held(signal: Expression) -> Expression:
 
 
 def _at_last_steps(signal: Expression) -> Expression:
-    """Of what compares with a shape: as many steps back as it has, and at all of them."""
+    """Return the condition that the operand exists at as many last steps as the shapelet has values."""
     first = Expression(Number(len(signal.shape.values) - 1.0))
     begun, there = Expression(ONCE_WITHIN, (_ALWAYS, first, first)), _there(signal.args[0])
     return begun if there is None else _and(begun, Expression(HISTORICALLY_WITHIN, (there, _ZERO, first)))
 
 
-_BY_SCOPE: dict[Scope, _There] = {Scope.WINDOW: _in_window, Scope.SO_FAR: _so_far, Scope.RECORD: _in_record}
-"""For signals that exist where their operand does at some step of their scope."""
+_BY_SCOPE: dict[Scope, _Presence] = {Scope.WINDOW: _in_window, Scope.SO_FAR: _so_far, Scope.RECORD: _in_record}
+"""The conditions for signals that exist if their operand does at some step of their scope."""
 
-THERE: Cells[_There] = Cells(
+THERE: Cells[_Presence] = Cells(
     "which numbers exist",
     "engine/three_valued.py",
     {
@@ -363,7 +363,7 @@ THERE: Cells[_There] = Cells(
     about=lambda operator: any(result is Type.REAL_VECTOR for _, result in operator.uses()),
     derived=lambda operator: _BY_SCOPE.get(operator.traits.scope),
 )
-"""Of what makes signals: at which steps there is one, if not at all."""
+"""The steps at which the signal of each operator exists; None if at all."""
 
 _ZERO = Expression(Number(0.0))
 _ALWAYS = Expression(GREATER_EQUAL, (Expression(LENGTH), _ZERO))
@@ -371,7 +371,7 @@ _FIRST = Expression(NOT, (Expression(PREVIOUS, (_ALWAYS,)),))
 
 
 def _with(e: Expression, *operands: Expression) -> Expression:
-    """The expression with other operands; itself, with its words, if they are the same."""
+    """Return the expression with other operands; the same object, with its words, if they are equal."""
     args = (*operands, *e.args[len(operands) :])
     return e if args == e.args else Expression(e.head, args)
 

@@ -1,4 +1,8 @@
-"""The trace of a formula: the truth and robustness of each of its parts at every step of a record."""
+"""Traces: the truth and robustness of each part of a formula, step by step, one record at a time.
+
+`Tracer` traces formulas over the records of a panel and returns a `Trace`. `FormulaParts` compiles formulas to a
+`TraceProgram`, which `trace_records` runs, in plain Python for a few records and compiled for many.
+"""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,9 +39,9 @@ from telltree.panel.disk_arrays import unload
 # ---- Tracing one record, part by part and step by step.
 #
 # Each part of a formula has a robustness at each step: the distance from the other answer, positive where it is true.
-# From these come the truth of the whole, the step that decided, and the distance of the record from the other answer.
+# From these follow the truth of the formula, its decisive step, and the distance of the record from the other answer.
 #
-# These functions are plain Python, compiled by `_compiled` for many records: what formulas mean is written once.
+# These functions are plain Python; `_compiled` compiles the same functions for many records.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -52,51 +56,51 @@ _UNTIL, _UNLESS, _SINCE, _LONGEST = (int(c) for c in (MicroOp.UNTIL, MicroOp.UNL
 
 _INFINITE = np.inf
 TINY = 5e-324
-"""The margin of what is true, but only just: as good as 0, and it keeps the sign."""
+"""The least absolute robustness: it stands for 0 and keeps the sign."""
 NO_UNIT, DEVIATIONS, STEPS = 0, 1, 2
-"""What a distance from the other answer is measured in."""
+"""Units of the distance from the other answer."""
 
 
 class TraceProgram(NamedTuple):
-    """The parts of one or more formulas: operands come before their users, and equal parts stand only once."""
+    """The parts of one or more formulas: operands come before the parts that use them, and equal parts occur once."""
 
     codes: NDArray[np.int64]
-    one: NDArray[np.int64]  # the first operand; of an atom the row of its signal
-    two: NDArray[np.int64]
-    sign: NDArray[np.int64]  # of what looks along time: 1 if one step proves it, −1 if one breaks it; else 0
-    near: NDArray[np.int64]  # of that: the first and the last step it looks at, from where it is asked for; back if < 0
+    first: NDArray[np.int64]  # the first operand; for atoms the row of the signal
+    second: NDArray[np.int64]
+    sign: NDArray[np.int64]  # of F, G and windows: 1 if one step makes it true, −1 if one makes it false; else 0
+    near: NDArray[np.int64]  # the first and the last step of its window, relative to the current step
     far: NDArray[np.int64]
-    outcomes: NDArray[np.int64]  # for which of a comparison's outcomes it is true
+    outcomes: NDArray[np.int64]  # of comparisons: the outcomes for which they are true
     constants: NDArray[np.float64]  # of numbers and atoms; of a comparison of counts, the sum of the numbers in it
-    spreads: NDArray[np.float64]  # the unit of distances, 0 if they have no sense; of a comparison of counts, a step
-    timeless: NDArray[np.bool_]  # whether it has the same answer at every step
-    first: NDArray[np.int64]  # of a comparison of counts: where in `numbers` its parts begin
-    last: NDArray[np.int64]
-    numbers: NDArray[np.int64]  # counts, and what is made of them
-    roots: NDArray[np.int64]  # which parts are whole formulas
+    units: NDArray[np.float64]  # the unit of distances, 0 if they have no sense; of a comparison of counts, a step
+    timeless: NDArray[np.bool_]  # True if the answer is the same at every step
+    numbers_start: NDArray[np.int64]  # of a comparison of counts: where in `numbers` its parts begin
+    numbers_stop: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # counts, and arithmetic on them
+    roots: NDArray[np.int64]  # the parts that are whole formulas
 
     @classmethod
     def empty(cls, parts: int, roots: Sequence[int]) -> "TraceProgram":
-        """A program of this many parts, still without content."""
-        codes, one, two, sign, near, far, outcomes, first, last = np.zeros((9, parts), np.int64)
-        constants, spreads = np.zeros((2, parts))
+        """Allocate a program of this many parts."""
+        codes, first, second, sign, near, far, outcomes, numbers_start, numbers_stop = np.zeros((9, parts), np.int64)
+        constants, units = np.zeros((2, parts))
         timeless, numbers = np.zeros(parts, np.bool_), np.zeros(0, np.int64)
         return cls(
-            codes, one, two, sign, near, far, outcomes, constants, spreads, timeless, first, last, numbers,
-            np.array(roots, np.int64),
+            codes, first, second, sign, near, far, outcomes, constants, units, timeless, numbers_start, numbers_stop,
+            numbers, np.array(roots, np.int64),
         )  # fmt: skip
 
 
 class TraceMemory(NamedTuple):
-    """The values of all parts in the record at hand."""
+    """The values of all parts for the current record."""
 
     robustness: NDArray[np.float64]  # parts × steps
-    numbers: NDArray[np.float64]  # of those that are one number a record
+    numbers: NDArray[np.float64]  # of parts that are one number per record
     totals: NDArray[np.float64]  # of counts
 
     @classmethod
     def empty(cls, parts: int, steps: int) -> "TraceMemory":
-        """Memory for this many parts, in records of at most this many steps."""
+        """Allocate memory for records of at most this many steps."""
         return cls(np.zeros((parts, steps)), np.zeros(parts), np.zeros(parts))
 
 
@@ -104,172 +108,175 @@ class TraceResult(NamedTuple):
     """The results for all records."""
 
     robustness: NDArray[np.float64]  # formulas × records
-    held: NDArray[np.bool_]  # parts that are followed × steps of all records, one after the other
-    counts: NDArray[np.int64]  # parts that are followed × records: at how many steps they hold
+    part_truth: NDArray[np.bool_]  # followed parts × steps of all records, concatenated
+    counts: NDArray[np.int64]  # followed parts × records: the number of true steps
 
 
-class Decided(NamedTuple):
-    """How each record came to the answer of the first formula."""
+class Decisions(NamedTuple):
+    """The decisive step and distance of the first formula, for each record."""
 
     steps: NDArray[np.int64]  # the decisive step
-    sizes: NDArray[np.float64]  # the distance from the other answer, positive where the answer is yes
+    distances: NDArray[np.float64]  # from the other answer, positive where the formula is true
     units: NDArray[np.int64]
 
     @classmethod
-    def empty(cls, records: int) -> "Decided":
-        """Memory for this many records."""
+    def empty(cls, records: int) -> "Decisions":
+        """Allocate memory for this many records."""
         return cls(np.zeros(records, np.int64), np.zeros(records), np.zeros(records, np.int64))
 
 
-def compared(x, y, outcomes):
-    """Whether a comparison comes out as one of the outcomes; with a missing value none does."""
+def comparison_holds(x, y, outcomes):
+    """Return True if the comparison has one of the outcomes; it has none if a value is missing."""
     return bool((outcomes & LESS and x < y) or (outcomes & EQUAL and x == y) or (outcomes & GREATER and x > y))
 
 
-def measure(signal, begin, steps, outcomes, constant, spread, out):
-    """An atom's margins: the distance to its constant, or 1 where distance has no sense or a value is missing."""
+def atom_robustness(signal, begin, steps, outcomes, constant, unit, out):
+    """Compute an atom's robustness at each step: the distance to its constant, or ±1 if that is meaningless or
+    missing."""
     less, equal, greater = outcomes & LESS != 0, outcomes & EQUAL != 0, outcomes & GREATER != 0
     for t in range(steps):
         x = signal[begin + t]
         holds = (less & (x < constant)) | (equal & (x == constant)) | (greater & (x > constant))
         out[t] = 1.0 if holds else -1.0
-    for t in range(steps if spread != 0.0 else 0):
+    for t in range(steps if unit != 0.0 else 0):
         x = signal[begin + t]
-        size = abs(x - constant) / spread
-        size = size if size > TINY else TINY
-        if x == x:  # noqa: PLR0124  what is missing is not itself
-            out[t] = size if out[t] > 0 else -size
+        distance = abs(x - constant) / unit
+        distance = distance if distance > TINY else TINY
+        if x == x:  # noqa: PLR0124  NaN is not itself
+            out[t] = distance if out[t] > 0 else -distance
 
 
-def join(code, one, two, steps, out):
-    """The margins of ¬ ∧ ∨ ⇒, given those of the operands."""
+def connective_robustness(code, first, second, steps, out):
+    """Compute the robustness of ¬, ∧, ∨ or ⇒ from that of the operands."""
     if code == _NOT:
         for t in range(steps):
-            out[t] = -one[t]
+            out[t] = -first[t]
     elif code == _AND:
         for t in range(steps):
-            out[t] = one[t] if one[t] < two[t] else two[t]
+            out[t] = first[t] if first[t] < second[t] else second[t]
     elif code == _OR:
         for t in range(steps):
-            out[t] = one[t] if one[t] > two[t] else two[t]
+            out[t] = first[t] if first[t] > second[t] else second[t]
     else:  # ⇒
         for t in range(steps):
-            out[t] = -one[t] if -one[t] > two[t] else two[t]
+            out[t] = -first[t] if -first[t] > second[t] else second[t]
 
 
-def look(one, sign, near, far, steps, out):
-    """The margins of what looks along time from each step, given those of the operand.
+def window_robustness(first, sign, near, far, steps, out):
+    """Compute the robustness of F, G and their relatives (`sign` 1 or −1) over the window from `near` to `far` of each
+    step.
 
-    Where there is no step to look at, nothing proves it (`sign` 1), and nothing breaks it (−1).
+    Over an empty window it is −1 for F and 1 for G.
     """
     if near == 0 and far >= steps:  # to the end of the record
         best = -_INFINITE
         for t in range(steps - 1, -1, -1):
-            best = sign * one[t] if sign * one[t] > best else best
+            best = sign * first[t] if sign * first[t] > best else best
             out[t] = sign * best
     elif far == 0 and near <= -steps:  # from its start
         best = -_INFINITE
         for t in range(steps):
-            best = sign * one[t] if sign * one[t] > best else best
+            best = sign * first[t] if sign * first[t] > best else best
             out[t] = sign * best
     else:
         for t in range(steps):
             best = -1.0 if t + near >= steps or t + far < 0 else -_INFINITE
-            for seen in range(max(t + near, 0), min(t + far + 1, steps)):
-                best = sign * one[seen] if sign * one[seen] > best else best
+            for k in range(max(t + near, 0), min(t + far + 1, steps)):
+                best = sign * first[k] if sign * first[k] > best else best
             out[t] = sign * best
 
 
-def hold(code, one, two, steps, out):
-    """The margins of until, unless and since, given those of the operands."""
+def until_robustness(code, first, second, steps, out):
+    """Compute the robustness of until, unless or since from that of the operands."""
     after = _INFINITE if code == _UNLESS else -_INFINITE
     for k in range(steps):
         t = k if code == _SINCE else steps - 1 - k
-        stays = one[t] if one[t] < after else after
-        after = out[t] = two[t] if two[t] > stays else stays
+        stays = first[t] if first[t] < after else after
+        after = out[t] = second[t] if second[t] > stays else stays
 
 
-def answer(program, part, numbers):
-    """Whether a comparison of counts is true for the counts that stand in `numbers`."""
-    for place in range(program.first[part], program.last[part]):
+def compare_counts(program, part, numbers):
+    """Return the answer of a comparison of counts for the counts in `numbers`."""
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        code, x, y = program.codes[k], numbers[program.one[k]], numbers[program.two[k]]
+        code, x, y = program.codes[k], numbers[program.first[k]], numbers[program.second[k]]
         if code == _SUBTRACT:
             numbers[k] = x - y
         elif code == _ABS:
             numbers[k] = abs(x)
         elif code == _SIGN:
             numbers[k] = 1.0 if x > 0 else -1.0 if x < 0 else 0.0
-    return compared(numbers[program.one[part]], numbers[program.two[part]], program.outcomes[part])
+    return comparison_holds(numbers[program.first[part]], numbers[program.second[part]], program.outcomes[part])
 
 
 def is_connective(code):
-    """Whether it is one of ¬ ∧ ∨ ⇒."""
+    """Return True for ¬, ∧, ∨ and ⇒."""
     return code == _NOT or code == _AND or code == _OR or code == _IMPLIES
 
 
-def is_pair(code):
-    """Whether it looks along time at two operands."""
+def is_until(code):
+    """Return True for until, unless and since."""
     return code == _UNTIL or code == _UNLESS or code == _SINCE
 
 
-def is_counted(code):
-    """Whether it makes a number of what is true at every step."""
+def is_count(code):
+    """Return True for operators that count true steps."""
     return code == _COUNT or code == _LONGEST
 
 
-def count_from_start(room, k):
-    """Let a count be what it is before the first step."""
-    room.numbers[k] = 0.0
-    room.robustness[k][0] = 0.0  # of a longest run, the one at hand stands where its margin would
+def reset_count(memory, k):
+    """Set a count to its value before the first step."""
+    memory.numbers[k] = 0.0
+    memory.robustness[k][0] = 0.0  # of LONGEST: the length of the current run
 
 
-def count_step(code, room, k, holds):
-    """Go on with a count by one step."""
+def update_count(code, memory, k, holds):
+    """Add one step to a count."""
     if code == _COUNT:
-        room.numbers[k] += 1 if holds else 0
+        memory.numbers[k] += 1 if holds else 0
     else:
-        here = room.robustness[k][0] + 1 if holds else 0.0
-        room.robustness[k][0] = here
-        room.numbers[k] = here if here > room.numbers[k] else room.numbers[k]
+        here = memory.robustness[k][0] + 1 if holds else 0.0
+        memory.robustness[k][0] = here
+        memory.numbers[k] = here if here > memory.numbers[k] else memory.numbers[k]
 
 
-def run(program, signals, begin, steps, room):
-    """Work out every part of a formula in the record whose steps begin there."""
+def evaluate_parts(program, signals, begin, steps, memory):
+    """Evaluate every part on the record whose steps begin at `begin`."""
     for k in range(len(program.codes)):
-        code, one, two, out = program.codes[k], program.one[k], program.two[k], room.robustness[k]
+        code, first, second, out = program.codes[k], program.first[k], program.second[k], memory.robustness[k]
         if code == _ATOM:
-            measure(signals[one], begin, steps, program.outcomes[k], program.constants[k], program.spreads[k], out)
-        elif is_counted(code):
-            count_from_start(room, k)
+            atom_robustness(
+                signals[first], begin, steps, program.outcomes[k], program.constants[k], program.units[k], out
+            )
+        elif is_count(code):
+            reset_count(memory, k)
             for t in range(steps):
-                count_step(code, room, k, room.robustness[one][t] > 0)
-            room.totals[k] = room.numbers[k]
+                update_count(code, memory, k, memory.robustness[first][t] > 0)
+            memory.totals[k] = memory.numbers[k]
         elif code == _COMPARE:
-            holds = answer(program, k, room.numbers)
+            holds = compare_counts(program, k, memory.numbers)
             for t in range(steps):
                 out[t] = 1.0 if holds else -1.0
         elif code == _NAME:
-            room.numbers[k] = program.constants[k]
+            memory.numbers[k] = program.constants[k]
         elif program.sign[k] != 0:
-            look(room.robustness[one], program.sign[k], program.near[k], program.far[k], steps, out)
-        elif is_pair(code):
-            hold(code, room.robustness[one], room.robustness[two], steps, out)
+            window_robustness(memory.robustness[first], program.sign[k], program.near[k], program.far[k], steps, out)
+        elif is_until(code):
+            until_robustness(code, memory.robustness[first], memory.robustness[second], steps, out)
         elif is_connective(code):
-            join(code, room.robustness[one], room.robustness[two], steps, out)
+            connective_robustness(code, memory.robustness[first], memory.robustness[second], steps, out)
 
 
-def sees_any(program, part, step, steps):
-    """Whether what looks along time from a step has any step to look at."""
+def window_has_steps(program, part, step, steps):
+    """Return True if the window of a step is not empty."""
     return step + program.near[part] < steps and step + program.far[part] >= 0
 
 
-def witness(program, part, step, steps, robustness):
-    """The first step that proves, or breaks, what looks along time from a step; if there is none, the nearest to it.
-
-    Where it has no step to look at, the step itself.
+def witness_step(program, part, step, steps, robustness):
+    """Return the witness of F (or G) at a step: the first step of its window where the operand is true (or false), else
+    the step nearest to that; the step itself if the window is empty.
     """
-    sign, robustness = program.sign[part], robustness[program.one[part]]
+    sign, robustness = program.sign[part], robustness[program.first[part]]
     start, stop = max(step + program.near[part], 0), min(step + program.far[part] + 1, steps)
     if start >= stop:
         return step
@@ -282,33 +289,34 @@ def witness(program, part, step, steps, robustness):
     return nearest
 
 
-def extreme(program, part, step, steps, robustness):
-    """The first step whose margin is that of what looks along time from a step, which has a step to look at."""
+def extreme_step(program, part, step, steps, robustness):
+    """Return the first step of a non-empty window whose robustness is that of the operator."""
     t, last = max(step + program.near[part], 0), min(step + program.far[part], steps - 1)
-    while t < last and robustness[program.one[part]][t] != robustness[part][step]:
+    while t < last and robustness[program.first[part]][t] != robustness[part][step]:
         t += 1
     return t
 
 
-def weightier(program, part, step, robustness):
-    """The operand of ∧, ∨ or ⇒ whose margin is that of the whole, and so has its truth; the first of equals."""
-    one, two = robustness[program.one[part]][step], robustness[program.two[part]][step]
+def decisive_operand(program, part, step, robustness):
+    """Return the operand of ∧, ∨ or ⇒ whose robustness is that of the operator; the first if both are."""
+    first, second = robustness[program.first[part]][step], robustness[program.second[part]][step]
     code = program.codes[part]
-    one = -one if code == _IMPLIES else one
-    return program.one[part] if (one <= two if code == _AND else one >= two) else program.two[part]
+    first = -first if code == _IMPLIES else first
+    return program.first[part] if (first <= second if code == _AND else first >= second) else program.second[part]
 
 
-def settling(program, part, step, steps, robustness):
-    """The operand of until, unless or since that decides it, and at which step.
+def until_witness(program, part, step, steps, robustness):
+    """Return the operand that decides until, unless or since, and the decisive step.
 
-    It is true by b at some step after a at those on the way, and false by neither of them at some step after no b on
-    the way. The first such step at which that comes to the margin of the whole decides: by b if it is true, by a if it
-    is false, or else by the other operand on the way there.
+    a until b is true because of a step with b, with a at all steps before it; it is false because of a step without a,
+    with b at none up to it. The first such step that yields the robustness of the whole decides: its b if the formula
+    is true, its a if it is false, or else the weakest step of the other operand on the way there. For since, time runs
+    backwards.
     """
     holds = robustness[part][step] > 0
     sign = 1.0 if holds else -1.0
     whole = sign * robustness[part][step]
-    last, way = (program.two[part], program.one[part]) if holds else (program.one[part], program.two[part])
+    last, way = (program.second[part], program.first[part]) if holds else (program.first[part], program.second[part])
     since = program.codes[part] == _SINCE
     weakest, weakest_at = _INFINITE, step
     for k in range(step + 1 if since else steps - step):
@@ -323,174 +331,179 @@ def settling(program, part, step, steps, robustness):
     return way, weakest_at
 
 
-def decisive(program, room, steps):
-    """The step that decides a formula; see `explain.evidence.decisive_step`."""
+def decisive_step(program, memory, steps):
+    """Return the decisive step of a formula; see `explain.evidence.decisive_step`."""
     part, step = program.roots[0], 0
     while program.codes[part] != _COMPARE:
-        code, looks = program.codes[part], program.sign[part] != 0
-        if code == _NOT or (looks and program.timeless[part]):
-            part = program.one[part]
-        elif looks:
+        code, is_window = program.codes[part], program.sign[part] != 0
+        if code == _NOT or (is_window and program.timeless[part]):
+            part = program.first[part]
+        elif is_window:
             to = step + program.near[part]
             if program.near[part] != program.far[part] or not 0 <= to < steps:
-                return witness(program, part, step, steps, room.robustness)
-            part, step = program.one[part], to  # what looks at a single step is decided by what is there
-        elif is_pair(code):
-            return settling(program, part, step, steps, room.robustness)[1]
+                return witness_step(program, part, step, steps, memory.robustness)
+            part, step = program.first[part], to  # a window of one step is decided by its operand there
+        elif is_until(code):
+            return until_witness(program, part, step, steps, memory.robustness)[1]
         elif code == _ATOM:
             return step
         else:
-            part = weightier(program, part, step, room.robustness)
-    return turned(program, part, room, steps)
+            part = decisive_operand(program, part, step, memory.robustness)
+    return counts_witness(program, part, memory, steps)
 
 
-def deciding(program, room, steps):
-    """The atom, or comparison of counts, that a formula has its margin of, and the step that it looks at; or what looks
-    along time and has no step to look at, which no value would change."""
+def decisive_atom(program, memory, steps):
+    """Return the atom, or comparison of counts, whose robustness is that of the formula, and its step; or the operator
+    with an empty window, which no value would change."""
     part, step = program.roots[0], 0
     while program.codes[part] != _ATOM and program.codes[part] != _COMPARE:
-        code, looks = program.codes[part], program.sign[part] != 0
-        if looks and not sees_any(program, part, step, steps):
+        code, is_window = program.codes[part], program.sign[part] != 0
+        if is_window and not window_has_steps(program, part, step, steps):
             return part, step
-        if looks:
-            step = extreme(program, part, step, steps, room.robustness)
-        elif is_pair(code):
-            part, step = settling(program, part, step, steps, room.robustness)
+        if is_window:
+            step = extreme_step(program, part, step, steps, memory.robustness)
+        elif is_until(code):
+            part, step = until_witness(program, part, step, steps, memory.robustness)
             continue
-        part = program.one[part] if code == _NOT or looks else weightier(program, part, step, room.robustness)
+        if code == _NOT or is_window:
+            part = program.first[part]
+        else:
+            part = decisive_operand(program, part, step, memory.robustness)
     return part, step
 
 
-def count_from(program, part, room, whole):
-    """Let a comparison's counts be what they are in the `whole` record, or before its first step."""
-    for place in range(program.first[part], program.last[part]):
+def set_counts(program, part, memory, complete):
+    """Set a comparison's counts to their values in the complete record, or before its first step."""
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        if is_counted(program.codes[k]):
-            count_from_start(room, k)
-            room.numbers[k] = room.totals[k] if whole else 0.0
+        if is_count(program.codes[k]):
+            reset_count(memory, k)
+            memory.numbers[k] = memory.totals[k] if complete else 0.0
 
 
-def count_on(program, part, room, step):
-    """Add a step to a comparison's counts; returns the largest margin of what they count."""
+def advance_counts(program, part, memory, step):
+    """Add a step to a comparison's counts; return the largest robustness of the counted conditions."""
     largest = -_INFINITE
-    for place in range(program.first[part], program.last[part]):
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        if is_counted(program.codes[k]):
-            robustness = room.robustness[program.one[k]][step]
+        if is_count(program.codes[k]):
+            robustness = memory.robustness[program.first[k]][step]
             largest = robustness if robustness > largest else largest
-            count_step(program.codes[k], room, k, robustness > 0)
+            update_count(program.codes[k], memory, k, robustness > 0)
     return largest
 
 
-def turned(program, part, room, steps):
-    """The step at which a comparison of counts came to the answer that it kept, as counting went on.
+def counts_witness(program, part, memory, steps):
+    """Return the step at which a comparison of counts reached its final answer, counting from the first step.
 
-    If its answer was the same all along, the first step that brought it nearest to the other one, which for one count
-    and a constant is the last true step; if nothing that it counts is ever true, the step nearest to that.
+    If the answer never changed, it is the first step that brought it nearest to the other one, which for one count and
+    a constant is the last true step; if no counted condition is ever true, the step nearest to that.
     """
-    holds, outcomes = room.robustness[part][0] > 0, program.outcomes[part]
+    holds, outcomes = memory.robustness[part][0] > 0, program.outcomes[part]
     change, near, likely = -1, 0, 0
     nearest, likeliest = -_INFINITE, -_INFINITE
-    count_from(program, part, room, False)
+    set_counts(program, part, memory, False)
     for t in range(steps):
-        if answer(program, part, room.numbers) != holds:
+        if compare_counts(program, part, memory.numbers) != holds:
             change = t
-        robustness = count_on(program, part, room, t)
+        robustness = advance_counts(program, part, memory, t)
         if robustness > likeliest:
             likely, likeliest = t, robustness
-        answer(program, part, room.numbers)
-        ahead = room.numbers[program.one[part]] - room.numbers[program.two[part]]
+        compare_counts(program, part, memory.numbers)
+        ahead = memory.numbers[program.first[part]] - memory.numbers[program.second[part]]
         if not outcomes & GREATER:
             ahead = -abs(ahead) if outcomes == EQUAL else -ahead
         ahead = -ahead if holds else ahead
         if ahead > nearest:
             near, nearest = t, ahead
-    count_from(program, part, room, True)
+    set_counts(program, part, memory, True)
     if change >= 0:
         return change
     return near if likeliest > 0 else likely
 
 
-def steps_away(program, part, room):
-    """How many true steps more or fewer, of one of the counts, would change the answer of a comparison of counts.
+def count_distance(program, part, memory):
+    """Return the least change of one count that would change the answer of a comparison of counts.
 
-    Infinite if no number of steps would, or none that records have: a count moves a side by one a step or more, or not
-    at all, so that beyond all numbers at hand nothing changes.
+    Infinite if there is none. A step changes a side by at least one, or never, so changes beyond the sum of all
+    constants and counts need not be tried.
     """
-    holds, least, reach = room.robustness[part][0] > 0, _INFINITE, int(program.constants[part]) + 2
-    for place in range(program.first[part], program.last[part]):
+    holds, least, reach = memory.robustness[part][0] > 0, _INFINITE, int(program.constants[part]) + 2
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        reach += int(room.totals[k]) if is_counted(program.codes[k]) else 0
-    for place in range(program.first[part], program.last[part]):
+        reach += int(memory.totals[k]) if is_count(program.codes[k]) else 0
+    for place in range(program.numbers_start[part], program.numbers_stop[part]):
         k = program.numbers[place]
-        steps = 1 if is_counted(program.codes[k]) else reach
+        steps = 1 if is_count(program.codes[k]) else reach
         while steps < reach and steps < least:
-            for changed in (room.totals[k] - steps, room.totals[k] + steps):
-                room.numbers[k] = changed
-                if changed >= 0 and answer(program, part, room.numbers) != holds:
+            for changed in (memory.totals[k] - steps, memory.totals[k] + steps):
+                memory.numbers[k] = changed
+                if changed >= 0 and compare_counts(program, part, memory.numbers) != holds:
                     least = float(steps)
             steps += 1
-        if is_counted(program.codes[k]):
-            room.numbers[k] = room.totals[k]
+        if is_count(program.codes[k]):
+            memory.numbers[k] = memory.totals[k]
     return least
 
 
-def explain(program, signals, begin, steps, room, record, decided):
-    """Say how a record came to its answer, and how far it is from the other, in the unit that has sense."""
-    robustness = room.robustness[program.roots[0]][0]
-    part, step = deciding(program, room, steps)
-    size, unit = robustness, NO_UNIT
+def explain_record(program, signals, begin, steps, memory, record, decisions):
+    """Write the decisive step of a record, and its distance from the other answer with its unit."""
+    robustness = memory.robustness[program.roots[0]][0]
+    part, step = decisive_atom(program, memory, steps)
+    distance, unit = robustness, NO_UNIT
     if program.codes[part] != _ATOM:
-        if program.spreads[part] != 0.0:
-            away = steps_away(program, part, room)
-            size, unit = away if robustness > 0 else -away, STEPS
-    elif program.spreads[part] != 0.0:
-        value = signals[program.one[part]][begin + step]
-        unit = DEVIATIONS if value == value else NO_UNIT  # noqa: PLR0124  a missing value is at no distance
-    decided.steps[record], decided.sizes[record], decided.units[record] = decisive(program, room, steps), size, unit
+        if program.units[part] != 0.0:
+            steps_needed = count_distance(program, part, memory)
+            distance, unit = steps_needed if robustness > 0 else -steps_needed, STEPS
+    elif program.units[part] != 0.0:
+        value = signals[program.first[part]][begin + step]
+        unit = DEVIATIONS if value == value else NO_UNIT  # noqa: PLR0124  a missing value has no distance
+    decisions.steps[record] = decisive_step(program, memory, steps)
+    decisions.distances[record], decisions.units[record] = distance, unit
 
 
-def trace_records(program, signals, begins, lengths, low, high, room, followed, found, decided):
-    """Trace formulas over the records `low` … `high` − 1, whose signals these are, and write down the results.
+def trace_records(program, signals, begins, lengths, low, high, memory, followed, result, decisions):
+    """Trace formulas over the records `low` … `high` − 1, whose signals are given.
 
-    `begins` says where each record begins if all lie one after the other; the signals begin with the first of these.
-    `followed` are the parts whose truth is recorded step by step. `decided` is None if nobody asks for it.
+    `begins` has the first step of each record if all are concatenated; signals begin with record `low`. `followed` are
+    the parts whose truth is recorded at every step. `decisions` is None if they are not wanted.
     """
     for record in range(low, high):
         begin, steps = begins[record], lengths[record]
-        run(program, signals, begin - begins[low], steps, room)
+        evaluate_parts(program, signals, begin - begins[low], steps, memory)
         for row in range(len(program.roots)):
-            found.robustness[row, record] = room.robustness[program.roots[row]][0]
+            result.robustness[row, record] = memory.robustness[program.roots[row]][0]
         for row in range(len(followed)):
-            robustness, total = room.robustness[followed[row]], 0
+            robustness, total = memory.robustness[followed[row]], 0
             for t in range(steps):
-                found.held[row, begin + t] = robustness[t] > 0
+                result.part_truth[row, begin + t] = robustness[t] > 0
                 total += 1 if robustness[t] > 0 else 0
-            found.counts[row, record] = total
-        if decided is not None:
-            explain(program, signals, begin - begins[low], steps, room, record, decided)
+            result.counts[row, record] = total
+        if decisions is not None:
+            explain_record(program, signals, begin - begins[low], steps, memory, record, decisions)
 
 
 INNER = (
-    compared, measure, join, look, hold, answer, is_connective, is_pair, is_counted, count_from_start, count_step, run,
-    sees_any, witness, extreme, settling, weightier, count_from, count_on, turned, decisive, deciding, steps_away,
-    explain,
+    comparison_holds, atom_robustness, connective_robustness, window_robustness, until_robustness, compare_counts,
+    is_connective, is_until, is_count, reset_count, update_count, evaluate_parts, window_has_steps, witness_step,
+    extreme_step, until_witness, decisive_operand, set_counts, advance_counts, counts_witness, decisive_step,
+    decisive_atom, count_distance, explain_record,
 )  # fmt: skip
 """The functions that `trace_records` calls, each before its callers."""
 
 
-# ---- The parts of formulas, in the order in which they are computed.
+# ---- Compiling formulas for tracing.
 
 _FARTHEST = 1 << 20
-"""Steps; a constant beyond that is as good as out of reach."""
+"""Larger constants are out of reach of counts."""
 _MOST_STEPS = 1 << 26
-"""Steps; no record is longer."""
-Spread = Callable[[Expression], float]
+"""More steps than any record has."""
+Deviation = Callable[[Expression], float]
 
 
 @dataclass(eq=False)
 class FormulaParts:
-    """The parts of formulas: operands come before their users, and equal parts stand only once."""
+    """The parts of formulas: operands come before the parts that use them, and equal parts occur once."""
 
     schema: Schema
     roots: list[int] = field(default_factory=list)
@@ -506,19 +519,19 @@ class FormulaParts:
 
     @classmethod
     def of(cls, formulas: Iterable[Expression], schema: Schema) -> "FormulaParts":
-        """The parts of formulas, or of any Boolean vectors."""
-        found = cls(schema)
-        found.roots += [found._add(formula) for formula in formulas]
-        return found
+        """Return the parts of formulas, or of any Boolean vectors."""
+        parts = cls(schema)
+        parts.roots += [parts._add(formula) for formula in formulas]
+        return parts
 
     @cached_property
     def truth_program(self) -> tuple[TraceProgram, TraceProgram]:
-        """The program that only tells what is true, as arrays and as lists, which plain Python reads faster."""
+        """The program without units of distance, as arrays and as lists, which plain Python reads faster."""
         program = self.program(None)
         return program, _listed(program)
 
     def _add(self, e: Expression) -> int:
-        """The place of a part, behind those of its operands."""
+        """Add a part behind its operands, and return its place."""
         if e in self.places:
             return self.places[e]
         simpler = spelt_out(e)
@@ -539,65 +552,62 @@ class FormulaParts:
             self.atoms[place] = atom
         return place
 
-    def program(self, spread: Spread | None) -> TraceProgram:
-        """The program. `spread` is the unit of a signal's distances; without it, robustness is ±1."""
-        found = TraceProgram.empty(len(self.codes), self.roots)
-        found.codes[:] = self.codes
-        found.one[:], found.two[:] = np.array(self.operands, np.int64).T
+    def program(self, deviation: Deviation | None) -> TraceProgram:
+        """Return the program. `deviation` has the unit of a signal's distances; without it, robustness is ±1."""
+        program = TraceProgram.empty(len(self.codes), self.roots)
+        program.codes[:] = self.codes
+        program.first[:], program.second[:] = np.array(self.operands, np.int64).T
         for place, atom in self.atoms.items():
-            found.outcomes[place], found.constants[place] = atom.outcomes, atom.constant
-            found.spreads[place] = spread(atom.signal) if spread is not None and atom.graded else 0.0
+            program.outcomes[place], program.constants[place] = atom.outcomes, atom.constant
+            program.units[place] = deviation(atom.signal) if deviation is not None and atom.graded else 0.0
         numbers: list[int] = []
         for e, place in self.places.items():
-            code = code_of(e)  # what is spelt out has none that is done here, and its place is another's
+            code = code_of(e)  # a part that is spelt out has the place of its expansion
             if code is MicroOp.NAME:
                 assert isinstance(e.head, Number)
-                found.constants[place] = e.head.value
+                program.constants[place] = e.head.value
             elif code in AHEAD | WINDOWED:
-                found.sign[place] = -1 if code in DUAL else 1
+                program.sign[place] = -1 if code in DUAL else 1
                 near, far = (int(min(bound, _MOST_STEPS)) for bound in e.window)
-                found.near[place], found.far[place] = (-far, -near) if code in BEHIND else (near, far)
+                program.near[place], program.far[place] = (-far, -near) if code in BEHIND else (near, far)
             elif code is MicroOp.COMPARE:
-                below = list(_numbers(e))
-                reach = sum(abs(part.head.value) for part in below if isinstance(part.head, Number))
-                found.outcomes[place], found.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
-                # a true step more may join two stretches, or begin another: only of plain counts is it one more
-                stretches = {MicroOp.EPISODES, MicroOp.LONGEST}
-                found.spreads[place] = float(stretches.isdisjoint(map(code_of, below)))
-                found.first[place] = len(numbers)
-                numbers += sorted({self.places[part] for part in below})
-                found.last[place] = len(numbers)
+                numeric = list(_numbers(e))
+                reach = sum(abs(part.head.value) for part in numeric if isinstance(part.head, Number))
+                program.outcomes[place], program.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
+                # one more true step may join two runs or begin another: only plain counts change by one
+                runs = {MicroOp.EPISODES, MicroOp.LONGEST}
+                program.units[place] = float(runs.isdisjoint(map(code_of, numeric)))
+                program.numbers_start[place] = len(numbers)
+                numbers += sorted({self.places[part] for part in numeric})
+                program.numbers_stop[place] = len(numbers)
             if code in JOINING - LOOKING:
-                found.timeless[place] = all(found.timeless[list(self.operands[place])])
+                program.timeless[place] = all(program.timeless[list(self.operands[place])])
             elif code is MicroOp.COMPARE:
-                found.timeless[place] = True
-        return found._replace(numbers=np.array(numbers, np.int64))
+                program.timeless[place] = True
+        return program._replace(numbers=np.array(numbers, np.int64))
 
 
 def _numbers(comparison: Expression) -> Iterator[Expression]:
-    """What a comparison of counts makes its two numbers of, down to the counts, as often as it occurs."""
+    """Yield the parts of the two sides of a comparison of counts, down to the counts, repeatedly if they recur."""
     for arg in comparison.args:
         yield arg
         if code_of(arg) not in COUNTED:
             yield from _numbers(arg)
 
 
-# ---- Tracing formulas over the records of a panel.
-#
-# A few records are traced by plain Python, because a compiler takes longer to load than that; many are traced by the
-# same functions, compiled.
+# ---- Tracing formulas over the records of a panel: a few in plain Python, since loading compiled code takes longer.
 
-_AT_A_TIME = 1 << 13
-"""Steps of records that are walked together: their signals stay in the cache, and are not so long that where memory is
-given back at once, as by the workers of Dask, each takes fresh pages."""
-RECORDS_LOOKED_AT = 1 << 14
-"""Records on disk after which the memory that they took is let go."""
-_FEW = 1 << 18
-"""Steps, one for each part of a formula, that plain Python walks in less time than a compiler takes to load."""
-_LITTLE = 1 << 11
-"""Steps, counted so, that are walked in less time than is needed to prepare anything faster."""
+_STEPS_PER_BATCH = 1 << 13
+"""Steps of records that are traced together: their signals stay in the cache, and are small enough for the allocator
+to reuse their memory, also where it returns large blocks to the system, as in Dask's workers."""
+RECORDS_PER_UNLOAD = 1 << 14
+"""Records on disk after which their memory is freed."""
+_COMPILER_COST = 1 << 18
+"""Steps × parts that plain Python traces in the time that compiled code takes to load."""
+_SMALL = 1 << 11
+"""Steps × parts that plain Python traces in less time than bitsets take to prepare."""
 SIGNALS = 1 << 28
-"""Bytes of signals that are usually kept."""
+"""Bytes of signals that are cached by default."""
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -606,29 +616,34 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The trace of formulas, record by record in the order of the request."""
+    """The trace of formulas, in the order of the records that were given."""
 
-    begins: Ints  # where the steps of each record begin, if all lie one after the other
+    begins: Ints  # the first step of each record, if all are concatenated
     lengths: Ints
-    found: TraceResult
-    decided: Decided | None
-    followed: Mapping[Expression, int]  # the rows of the parts that were followed
+    result: TraceResult
+    decisions: Decisions | None
+    followed: Mapping[Expression, int]  # the rows of the followed parts
+
+    @property
+    def robustness(self) -> Floats:
+        """The robustness of each formula for each record."""
+        return self.result.robustness
 
     @property
     def truth(self) -> Bools:
         """The truth of each formula for each record."""
-        holds: Bools = self.found.robustness > 0
-        return holds
+        true: Bools = self.robustness > 0
+        return true
 
-    def held(self, part: Expression, place: int) -> Bools:
-        """The truth of a part that was followed, step by step of the record at a place."""
+    def part_truth(self, part: Expression, place: int) -> Bools:
+        """Return the truth of a followed part at every step of one record."""
         begin = self.begins[place]
-        steps: Bools = self.found.held[self.followed[part], begin : begin + self.lengths[place]]
+        steps: Bools = self.result.part_truth[self.followed[part], begin : begin + self.lengths[place]]
         return steps
 
     def count(self, part: Expression, place: int) -> int:
-        """The number of steps of that record at which the part holds."""
-        return int(self.found.counts[self.followed[part], place])
+        """Return the number of true steps of a followed part in one record."""
+        return int(self.result.counts[self.followed[part], place])
 
 
 class Tracer:
@@ -639,7 +654,7 @@ class Tracer:
         self.signals = signals_of(panel) if signals is None else signals
 
     def truth(self, parts: FormulaParts) -> Bools:
-        """The truth of formulas: formulas × records."""
+        """Return the truth of formulas: formulas × records."""
         return self._trace(parts, *parts.truth_program)[0].truth
 
     def trace(
@@ -647,34 +662,34 @@ class Tracer:
         e: Expression,
         records: Ints | None = None,
         *,
-        spread: Spread | None = None,
+        deviation: Deviation | None = None,
         follow: Sequence[Expression] = (),
         decide: bool = False,
     ) -> Trace:
         """Trace a formula, or any Boolean vector, over records given by their positions, by default all.
 
-        spread: the unit of the distances of a signal; without it robustness is ±1 and only says what is true.
-        follow: parts of the formula whose truth is recorded. decide: find out what decided the answer.
+        deviation: the unit of the distances of a signal; without it robustness is ±1.
+        follow: parts of the formula whose truth is recorded. decide: find the decisive step and the distance.
         """
         parts = FormulaParts.of([e], self.panel.schema)
-        return self._trace(parts, parts.program(spread), None, records, follow=follow, decide=decide)[0]
+        return self._trace(parts, parts.program(deviation), None, records, follow=follow, decide=decide)[0]
 
     def is_faster(self, parts: FormulaParts) -> bool:
-        """Return True if tracing takes less time than evaluating 64 records at a time, if only truth is asked for.
+        """Return True if tracing takes less time than bitsets, if only truth is wanted.
 
-        That takes longer to prepare, and much longer if no compiled code was loaded.
+        Bitsets take longer to prepare, and much longer if no compiled code was loaded.
         """
         choice = chosen_evaluator()
         if choice != "auto" or self.panel.on_disk:  # tracing reads little at a time
             return choice != "bitsets"
         work = self.panel.steps * len(parts.codes)
-        return work <= _LITTLE or ("numba" not in sys.modules and work <= _Patience.left)
+        return work <= _SMALL or ("numba" not in sys.modules and work <= _InterpreterBudget.left)
 
-    def over_time(self, e: Expression, record: int, spread: Spread) -> Floats:
-        """The robustness of a formula, or any Boolean vector, at every step of the record at this position."""
+    def over_time(self, e: Expression, record: int, deviation: Deviation) -> Floats:
+        """Return the robustness of a formula, or any Boolean vector, at every step of the record at this position."""
         parts = FormulaParts.of([e], self.panel.schema)
-        trace, room = self._trace(parts, parts.program(spread), None, np.array([record]))
-        return np.array(room.robustness[parts.roots[0]][: trace.lengths[0]], np.float64)
+        trace, memory = self._trace(parts, parts.program(deviation), None, np.array([record]))
+        return np.array(memory.robustness[parts.roots[0]][: trace.lengths[0]], np.float64)
 
     def _trace(
         self,
@@ -690,48 +705,48 @@ class Tracer:
         starts, lengths = self.panel.starts[chosen], np.array(self.panel.lengths[chosen], np.int64)
         begins = np.cumsum(lengths) - lengths
         steps, rows = int(lengths.sum()), {part: row for row, part in enumerate(dict.fromkeys(follow))}
-        found = TraceResult(
+        result = TraceResult(
             np.empty((len(parts.roots), len(lengths))),
             np.empty((len(rows), steps), np.bool_),
             np.empty((len(rows), len(lengths)), np.int64),
         )
-        decided = Decided.empty(len(lengths)) if decide else None
+        decisions = Decisions.empty(len(lengths)) if decide else None
         followed = np.array([parts.places[part] for part in rows], np.int64)
         values = [self.signals.values(signal) for signal in parts.signals]
-        room = TraceMemory.empty(len(parts.codes), int(lengths.max(initial=0)))
-        few = _is_worth_no_compiler(len(parts.codes) * steps)
-        run: Any = trace_records if few else _compiled()
-        if few:
+        memory = TraceMemory.empty(len(parts.codes), int(lengths.max(initial=0)))
+        interpreted = _use_interpreter(len(parts.codes) * steps)
+        trace: Any = trace_records if interpreted else _compiled()
+        if interpreted:
             program = _listed(program) if listed is None else listed
-            room = TraceMemory._make(x.tolist() for x in room)
-        for low, high in _shares(lengths):
-            taken = _rows(starts[low:high], lengths[low:high])
+            memory = TraceMemory._make(x.tolist() for x in memory)
+        for low, high in _batches(lengths):
+            rows_read = _rows(starts[low:high], lengths[low:high])
             signals = np.empty((len(values), begins[high - 1] + lengths[high - 1] - begins[low]))
             for row, column in enumerate(values):
-                signals[row] = column[taken]
-            read = signals.tolist() if few else signals
-            run(program, read, begins, lengths, low, high, room, followed, found, decided)
-            if self.panel.on_disk and low // RECORDS_LOOKED_AT != high // RECORDS_LOOKED_AT:
+                signals[row] = column[rows_read]
+            values_read = signals.tolist() if interpreted else signals
+            trace(program, values_read, begins, lengths, low, high, memory, followed, result, decisions)
+            if self.panel.on_disk and low // RECORDS_PER_UNLOAD != high // RECORDS_PER_UNLOAD:
                 unload()
-        return Trace(begins, lengths, found, decided, rows), room
+        return Trace(begins, lengths, result, decisions, rows), memory
 
 
 def _listed(program: TraceProgram) -> TraceProgram:
     return TraceProgram._make(x.tolist() for x in program)
 
 
-def _shares(lengths: Ints) -> Iterator[tuple[int, int]]:
-    """Records to be walked together: the first, and one past the last."""
+def _batches(lengths: Ints) -> Iterator[tuple[int, int]]:
+    """Yield batches of records that are traced together: the first, and one past the last."""
     ends = np.cumsum(lengths)
-    if len(lengths) and ends[-1] < _AT_A_TIME:
+    if len(lengths) and ends[-1] < _STEPS_PER_BATCH:
         return iter([(0, len(lengths))])
-    share = ends // _AT_A_TIME
+    share = ends // _STEPS_PER_BATCH
     bounds = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(lengths)]
     return ((low, high) for low, high in pairwise(bounds) if low < high)
 
 
 def _rows(starts: Ints, lengths: Ints) -> slice | Ints:
-    """The rows of records, a slice where they lie one after the other."""
+    """Return the rows of records, as a slice if they are consecutive."""
     ends = starts + lengths
     if np.array_equal(starts[1:], ends[:-1]):
         return slice(int(starts[0]), int(ends[-1]))
@@ -740,26 +755,26 @@ def _rows(starts: Ints, lengths: Ints) -> slice | Ints:
     return rows
 
 
-class _Patience:
-    """How much plain Python may still walk before it has taken as long as a compiler."""
+class _InterpreterBudget:
+    """The work that plain Python may still do before it has taken as long as loading compiled code."""
 
-    left = _FEW
+    left = _COMPILER_COST
 
 
-def _is_worth_no_compiler(work: int) -> bool:
-    """Return True if plain Python does this much before compiled code is loaded, or compiled."""
+def _use_interpreter(work: int) -> bool:
+    """Return True if plain Python does this work in less time than compiled code takes to load."""
     choice = chosen_evaluator()
     if choice in ("interpreted", "compiled"):
         return choice == "interpreted"
-    if _compiled.cache_info().currsize or work > _Patience.left:
+    if _compiled.cache_info().currsize or work > _InterpreterBudget.left:
         return False
-    _Patience.left -= work
+    _InterpreterBudget.left -= work
     return True
 
 
 @cache
 def _compiled() -> Any:
-    """`trace_records` as a kernel. Its functions are compiled along with it, and stay plain Python for others."""
+    """Return `trace_records` as a kernel. The functions it calls stay plain Python for other callers."""
     from numba.extending import register_jitable
 
     from telltree.compiled import kernel
@@ -770,13 +785,13 @@ def _compiled() -> Any:
 
 
 def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int | None = None) -> Signals:
-    """The signals of a panel, or of a part of one whose signals are known, with a tracer for formulas inside atoms.
+    """Return the signals of a panel, or of a part of one with signals, with a tracer for formulas inside atoms.
 
-    They are cached while they fit into `memory`, or else the usual.
+    They are cached while they fit into `memory` bytes, by default SIGNALS.
     """
     return Signals(panel, _trace_closed, SIGNALS if memory is None else memory, part_of=part_of)
 
 
 def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:
     trace = Tracer(panel, signals).trace(formula, follow=[formula])
-    return [trace.held(formula, place) for place in range(len(panel))]
+    return [trace.part_truth(formula, place) for place in range(len(panel))]

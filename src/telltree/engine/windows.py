@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, small
-from telltree.engine.aligned import aligned_words
+from telltree.engine.bitset_layout import aligned_words
 from telltree.engine.instructions import BACK, BEGINS, FROM, ONLY_FIRST, REDUCE, REDUCE_AND, UNTIL, WEAK, WINDOW_OR
 
-# ---- What looks at windows of steps, back, or on until something happens: 64 records at a time, in a pass or a few.
+# ---- Windows, until, since and edges: 64 records at a time, in one pass or a few.
 #
-# Where a grammar has none of this, the machine is compiled without it.
+# Where a grammar has none of these, the machine is compiled without them.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -20,22 +20,23 @@ _ZERO = np.uint64(0)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-class Looking(NamedTuple):
-    """Additional memory for programs that look along time. Without it, kernels get None."""
+class WindowMemory(NamedTuple):
+    """Additional memory for programs with windows, until, since or edges; kernels get None instead if no formula
+    has."""
 
     spare: NDArray[np.uint64]  # one vector of a tile
-    runs: NDArray[np.float64]  # for each lane, how many steps in a row
-    opened: NDArray[np.uint64]  # for each block, the records of which more must be known
+    runs: NDArray[np.float64]  # for each lane, the length of the current run
+    undecided: NDArray[np.uint64]  # for each block, the records that need their steps
 
     @classmethod
-    def empty(cls, words: int, blocks: int) -> "Looking":
-        """For tiles of at most this many words and blocks."""
+    def empty(cls, words: int, blocks: int) -> "WindowMemory":
+        """Allocate memory for tiles of at most this many words and blocks."""
         return cls(aligned_words(1, words)[0], np.empty(64), np.empty(blocks, np.uint64))
 
 
-# Vectors are those of a tile; `blocks` are where its blocks begin, and one past the last, and count from the first.
-# Loops go over the whole tile where they can, for those over a block are too short to be fast. Operands are read from
-# first to last, and only what is at hand by then from last to first.
+# Vectors are those of a tile; `blocks` has the first word of each of its blocks, and one past the last. Loops go over
+# the whole tile where possible, since blocks are too short for fast loops. Operands are read from first to last; only
+# words that are in the cache by then are read from last to first.
 
 
 @small
@@ -45,21 +46,21 @@ def _masked(x, negate, valid, t):
 
 @small
 def _shift(x, negate, valid, by, target):
-    """At each step whether the operand holds so many steps later, or earlier if that is negative; what is beyond the
-    tile is left as it is."""
+    """Shift the operand by so many steps: later ones come to each step, earlier ones if `by` is negative. Words without
+    a source in the tile are left as they are."""
     words = len(target)
     for t in range(min(max(0, -by), words), max(0, min(words, words - by))):
         target[at(t)] = _masked(x, negate, valid, t + by)
 
 
 @small
-def _widen(source, seen, width, sign, target):
-    """A window four times as long, but no longer than `width`: at each step whether a vector, which sees as many steps
-    as `seen`, holds there or once, twice or three times as many steps later, or earlier."""
+def _widen(source, covered, width, sign, target):
+    """Make windows of `covered` steps four times as long, but no longer than `width`: the disjunction of the source at
+    each step and once, twice and three times as many steps later, or earlier."""
     one, two, three = (
-        sign * min(seen, width - seen),
-        sign * min(2 * seen, width - seen),
-        sign * min(3 * seen, width - seen),
+        sign * min(covered, width - covered),
+        sign * min(2 * covered, width - covered),
+        sign * min(3 * covered, width - covered),
     )
     words = len(target)
     for t in range(min(max(0, -three), words), max(0, min(words, words - three))):
@@ -68,8 +69,8 @@ def _widen(source, seen, width, sign, target):
 
 
 @small
-def _mend(x, negate, valid, near, further, sign, blocks, out):
-    """What a window sees from the last steps of each block, where it reaches the end: whatever is still to come."""
+def _fill_ends(x, negate, valid, near, further, sign, blocks, out):
+    """Compute the windows of the last steps of each block, which reach its end."""
     for block in range(len(blocks) - 1):
         start, stop = blocks[at(block)] - blocks[0], blocks[at(block + 1)] - blocks[0]
         found, end = _ZERO, stop - 1 if sign > 0 else start
@@ -82,37 +83,38 @@ def _mend(x, negate, valid, near, further, sign, blocks, out):
 
 @small
 def some_within(x, negate, valid, near, further, back, blocks, out, spare):
-    """At each step whether the operand holds at one of the steps from `near` to `near + further` later, or earlier.
+    """Compute, at each step, if the operand is true at a step from `near` to `near + further` later, or earlier if
+    `back`.
 
-    The window is four times as long after each pass: a vector, and itself some steps later. What these see beyond the
-    end of a block is mended at last. A window as long as a block takes no pass.
+    Windows are four times as long after each pass. Those that reach beyond the end of a block are computed again at
+    last. A window as long as a block takes no pass.
     """
     longest, sign = np.int64(0), -1 if back else 1
     for block in range(len(blocks) - 1):
         longest = max(longest, blocks[at(block + 1)] - blocks[at(block)])
-    if further + 1 >= longest:  # to the end of every block, which the last pass finds by itself, at all of its steps
+    if further + 1 >= longest:  # to the end of every block: `_fill_ends` computes all of its steps
         further = longest
     near, width = min(near, longest), further + 1 if further < longest else 0
-    seen, odd = np.int64(1), False
-    while seen < width:
-        seen, odd = 4 * seen, not odd
+    covered, odd = np.int64(1), False
+    while covered < width:
+        covered, odd = 4 * covered, not odd
     if odd:
         _shift(x, negate, valid, sign * near, spare)
     elif width:
         _shift(x, negate, valid, sign * near, out)
-    seen = np.int64(1)
-    while seen < width:
+    covered = np.int64(1)
+    while covered < width:
         if odd:
-            _widen(spare, seen, width, sign, out)
+            _widen(spare, covered, width, sign, out)
         else:
-            _widen(out, seen, width, sign, spare)
-        seen, odd = 4 * seen, not odd
-    _mend(x, negate, valid, near, further, sign, blocks, out)
+            _widen(out, covered, width, sign, spare)
+        covered, odd = 4 * covered, not odd
+    _fill_ends(x, negate, valid, near, further, sign, blocks, out)
 
 
 @small
 def some_at_first(x, negate, valid, near, further, blocks, words):
-    """The same at the first step of each block alone."""
+    """Compute the same as `some_within` at the first step of each block only."""
     for block in range(len(blocks) - 1):
         start, stop = blocks[at(block)] - blocks[0], blocks[at(block + 1)] - blocks[0]
         found = _ZERO
@@ -123,7 +125,7 @@ def some_at_first(x, negate, valid, near, further, blocks, words):
 
 @small
 def until(a, not_a, b, not_b, valid, weak, blocks, out, spare):
-    """At each step whether b comes, there or later, and a holds up to then; if `weak`, or to the end."""
+    """Compute, at each step, if b is true there or later, and a until then; if `weak`, also if a is true to the end."""
     ended = _ALL if weak else _ZERO
     for t in range(len(out)):
         spare[at(t)] = _masked(a, not_a, valid, t)
@@ -138,14 +140,15 @@ def until(a, not_a, b, not_b, valid, weak, blocks, out, spare):
 
 @small
 def until_at_first(a, not_a, b, not_b, valid, weak, blocks, words):
-    """The same at the first step of each block alone; a has held so far in the records that are open."""
+    """Compute the same as `until` at the first step of each block only; open records are those where a was true so
+    far."""
     ended = _ALL if weak else _ZERO
     for block in range(len(blocks) - 1):
         start, stop = blocks[at(block)] - blocks[0], blocks[at(block + 1)] - blocks[0]
         found, is_open = _ZERO, _ALL
         for t in range(start, stop):
-            now = valid[at(t)]
-            found |= is_open & (((b[at(t)] ^ not_b) & now) | (ended & ~now))
+            real = valid[at(t)]
+            found |= is_open & (((b[at(t)] ^ not_b) & real) | (ended & ~real))
             is_open &= a[at(t)] ^ not_a
             if is_open & ~found == _ZERO:
                 break
@@ -154,10 +157,10 @@ def until_at_first(a, not_a, b, not_b, valid, weak, blocks, words):
 
 @small
 def until_fails(a, not_a, b, not_b, valid, weak, back, blocks, words):
-    """For which records until, or since if `back`, is false at some step; added to those that are in `words`.
+    """Add to `words` the records for which until, or since if `back`, is false at some step.
 
-    It is where neither a nor b holds. If there is no such step, it is true wherever it is true one step further on: so
-    at all steps if b holds at the last one, or if it need not.
+    It is false where neither a nor b is true. If there is no such step, it is true wherever it is true at the next
+    step: so at all steps if b is true at the last one, or need not be (`weak`).
     """
     needed = _ZERO if weak or back else _ALL
     for block in range(len(blocks) - 1):
@@ -171,7 +174,7 @@ def until_fails(a, not_a, b, not_b, valid, weak, back, blocks, words):
 
 @small
 def since(a, not_a, b, not_b, blocks, out):
-    """At each step whether b came, there or before, and a has held from the step after it on."""
+    """Compute, at each step, if b is true there or before, and a at all steps after that."""
     for block in range(len(blocks) - 1):
         start, stop = blocks[at(block)] - blocks[0], blocks[at(block + 1)] - blocks[0]
         found = _ZERO
@@ -182,7 +185,8 @@ def since(a, not_a, b, not_b, blocks, out):
 
 @small
 def begins(x, negate, first, blocks, out):
-    """At each step whether the vector holds there and not at the step before; at the first step if `first` says so."""
+    """Compute, at each step, if the operand is true there and not at the step before; at the first one only if
+    `first`."""
     for t in range(1, len(out)):
         out[at(t)] = (x[at(t)] ^ negate) & ~(x[at(t - 1)] ^ negate)
     for block in range(len(blocks) - 1):
@@ -192,7 +196,7 @@ def begins(x, negate, first, blocks, out):
 
 @small
 def longest_run(x, negate, valid, runs, lanes):
-    """For each record at how many steps in a row the vector of a block holds, at most."""
+    """Compute the longest run of true steps of each record of a block."""
     runs[:] = 0.0
     lanes[:] = 0.0
     for t in range(len(x)):
@@ -203,18 +207,17 @@ def longest_run(x, negate, valid, runs, lanes):
             lanes[at(lane)] = max(lanes[at(lane)], run)
 
 
-# ---- Looking along time as late as can be: F of what is found is often known before, from where the operands ever
-# hold.
+# ---- Lazy evaluation: F of a temporal operator often follows from the records for which its operands are ever true.
 #
-# Fetching words takes longer than all that is done with them, so blocks of which the answer is known are not looked
-# at.
+# Fetching words takes longer than computing with them, so the steps of blocks that are decided are not read. A temporal
+# instruction is deferred if the next one reduces its result: `reduce_deferred` runs both.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
 @small
-def look(step, one, not_a, two, not_b, valid, value, flags, blocks, out, words, spare):
-    """The instructions that look along time, on a tile; words are what they find at the first step of each block."""
+def run_temporal(step, one, not_a, two, not_b, valid, value, flags, blocks, out, words, spare):
+    """Run a temporal instruction on a tile; `words` gets its results at the first step of each block."""
     near, further = np.int64(0), np.int64(0)
     if step == WINDOW_OR:
         near, further = np.int64(value) // FROM, np.int64(value) % FROM
@@ -237,9 +240,9 @@ def look(step, one, not_a, two, not_b, valid, value, flags, blocks, out, words, 
 
 
 @small
-def may_wait(steps, k, end, value):
-    """Whether an instruction that looks along time finds what it seeks at the very step where it is, so that much is
-    known without looking, and the next is F of what it finds, or of that and something else."""
+def may_defer(steps, k, end, value):
+    """Return True if a temporal instruction includes the current step, so that bounds of it are known, and the next
+    instruction is F of its result, or of its conjunction with something else."""
     at_once = steps[at(k), 0] == UNTIL or (steps[at(k), 0] == WINDOW_OR and value < FROM)
     if not at_once or k + 1 == end or steps[at(k), 4] & ONLY_FIRST:
         return False
@@ -248,74 +251,84 @@ def may_wait(steps, k, end, value):
 
 
 @small
-def _known_before(before, negate, reduced, block):
-    """What is known of the instruction `before`, which looks along time, without looking: the records of a block in
-    which it, or its negation, finds something at all steps, at none, and at one at least."""
-    flags = before[4]
-    sought, negated = (before[3], flags >> 1 & 1) if before[0] == UNTIL else (before[2], flags & 1)
-    if sought <= 0:
+def _known_of_deferred(deferred, negate, reduced, block):
+    """Return the records of a block for which the result of a deferred instruction, or its negation, is known to be
+    true at all steps, at none, and at one at least."""
+    flags = deferred[4]
+    target_ref, negated = (deferred[3], flags >> 1 & 1) if deferred[0] == UNTIL else (deferred[2], flags & 1)
+    if target_ref <= 0:
         return _ZERO, _ZERO, _ZERO
-    ever, ever_not = reduced[at(2 * sought + negated), at(block)], reduced[at(2 * sought + 1 - negated), at(block)]
+    ever, ever_not = (
+        reduced[at(2 * target_ref + negated), at(block)],
+        reduced[at(2 * target_ref + 1 - negated), at(block)],
+    )
     never = _ZERO if flags & WEAK else ~ever
     return (never, ~ever_not, never) if negate else (~ever_not, never, ever)
 
 
 @small
-def _settle(now, before, reduced, valid, blocks, low, high, words, opened):
-    """The records of each block that have F of what `before` looks for, or of that and something else, as far as that
-    is known without looking, and those of which it is not known."""
-    is_left = now[2] == before[1]
-    negate, other = (now[4] & 1, now[3]) if is_left else (now[4] >> 1 & 1, now[2])
-    other_row = at(2 * other + (now[4] >> 1 & 1 if is_left else now[4] & 1))
+def _decide_early(reduction, deferred, reduced, valid, blocks, low, high, words, undecided):
+    """Write, for each block, the records for which the reduction of a deferred instruction is known to be true, and
+    those for which it is not known."""
+    is_left = reduction[2] == deferred[1]
+    negate, other = (reduction[4] & 1, reduction[3]) if is_left else (reduction[4] >> 1 & 1, reduction[2])
+    other_row = at(2 * other + (reduction[4] >> 1 & 1 if is_left else reduction[4] & 1))
     for block in range(low, high):
-        always, never, ever = _known_before(before, negate, reduced, block)
-        if now[0] == REDUCE_AND:
+        always, never, ever = _known_of_deferred(deferred, negate, reduced, block)
+        if reduction[0] == REDUCE_AND:
             others_ever = others_always = _ZERO
             if other > 0:
                 others_ever, others_always = reduced[other_row, at(block)], ~reduced[other_row ^ at(1), at(block)]
                 never |= ~others_ever
             ever = (always & others_ever) | (ever & others_always)
         exists = valid[at(blocks[at(block)])]
-        words[at(block - low)], opened[at(block - low)] = ever & exists, ~(ever | never) & exists
+        words[at(block - low)], undecided[at(block - low)] = ever & exists, ~(ever | never) & exists
 
 
 @small
-def reduce_looking(now, before, value, bitsets, vectors, reduced, valid, blocks, low, high, words, spare, opened):
-    """F of what the instruction `before` looks for along time, or of that and something else: it looks only in blocks
-    of which the answer is not known without."""
-    now, before, bitsets, vectors = borrowed(now), borrowed(before), borrowed(bitsets), borrowed(vectors)
+def reduce_deferred(
+    reduction, deferred, value, bitsets, vectors, reduced, valid, blocks, low, high, words, spare, undecided
+):
+    """Run a deferred temporal instruction and its reduction: F of its result, or of its conjunction with something
+    else. Only blocks that are not decided without their steps are read."""
+    reduction, deferred, bitsets, vectors = (
+        borrowed(reduction),
+        borrowed(deferred),
+        borrowed(bitsets),
+        borrowed(vectors),
+    )
     reduced, valid, blocks = borrowed(reduced), borrowed(valid), borrowed(blocks)
-    words, spare, opened = borrowed(words), borrowed(spare), borrowed(opened)
-    _settle(now, before, reduced, valid, blocks, low, high, words, opened)
-    is_left, first, begin = now[2] == before[1], blocks[at(low)], low
-    a, b, other, flags = before[2], before[3], now[3] if is_left else now[2], before[4]
-    negate = _ALL if now[4] & (1 if is_left else 2) else _ZERO
-    negate_other = _ALL if now[4] & (2 if is_left else 1) else _ZERO
-    if now[0] == REDUCE:
-        other, negate_other = now[2], negate
+    words, spare, undecided = borrowed(words), borrowed(spare), borrowed(undecided)
+    _decide_early(reduction, deferred, reduced, valid, blocks, low, high, words, undecided)
+    is_left, first, begin = reduction[2] == deferred[1], blocks[at(low)], low
+    a, b, other, flags = deferred[2], deferred[3], reduction[3] if is_left else reduction[2], deferred[4]
+    negate = _ALL if reduction[4] & (1 if is_left else 2) else _ZERO
+    negate_other = _ALL if reduction[4] & (2 if is_left else 1) else _ZERO
+    if reduction[0] == REDUCE:
+        other, negate_other = reduction[2], negate
     while begin < high:
-        if opened[at(begin - low)] == _ZERO:
+        if undecided[at(begin - low)] == _ZERO:
             begin += 1
             continue
         end = begin + 1
-        while end < high and opened[at(end - low)] != _ZERO:
+        while end < high and undecided[at(end - low)] != _ZERO:
             end += 1
         start, stop = blocks[at(begin)], blocks[at(end)]
         here, there = start - first, stop - first
-        out = vectors[at(-1 - before[1]), here:there]
+        out = vectors[at(-1 - deferred[1]), here:there]
         one = bitsets[at(a), start:stop] if a >= 0 else vectors[at(-1 - a), here:there]
         two = bitsets[at(b), start:stop] if b >= 0 else vectors[at(-1 - b), here:there]
         not_a, not_b = _ALL if flags & 1 else _ZERO, _ALL if flags & 2 else _ZERO
-        some, found, seen = blocks[begin : end + 1], words[begin - low : end - low], valid[start:stop]
-        if now[0] == REDUCE and negate and before[0] == UNTIL:
-            until_fails(one, not_a, two, not_b, seen, flags & WEAK, flags & BACK, some, found)
+        part, found, real = blocks[begin : end + 1], words[begin - low : end - low], valid[start:stop]
+        if reduction[0] == REDUCE and negate and deferred[0] == UNTIL:
+            until_fails(one, not_a, two, not_b, real, flags & WEAK, flags & BACK, part, found)
         else:
-            look(before[0], one, not_a, two, not_b, seen, value, flags, some, out, opened[begin - low : end - low],
-                  spare[: stop - start])  # fmt: skip
+            run_temporal(deferred[0], one, not_a, two, not_b, real, value, flags, part, out,
+                         undecided[begin - low : end - low], spare[: stop - start])  # fmt: skip
             beside = bitsets[at(other), start:stop] if other >= 0 else vectors[at(-1 - other), here:there]
             for block in range(end - begin):
                 both = found[at(block)]
-                for t in range(some[at(block)] - start, some[at(block + 1)] - start):
-                    both |= (out[at(t)] ^ negate) & (beside[at(t)] ^ negate_other) & seen[at(t)]
+                for t in range(part[at(block)] - start, part[at(block + 1)] - start):
+                    both |= (out[at(t)] ^ negate) & (beside[at(t)] ^ negate_other) & real[at(t)]
                 found[at(block)] = both
         begin = end

@@ -78,7 +78,7 @@ class Phrase:
             return self.closed
         return next((short.words for short in self.shorts if short.fits(e)), self.words)
 
-    def ways(self) -> Iterator[tuple[str, Mapping[str, float | str]]]:
+    def templates(self) -> Iterator[tuple[str, Mapping[str, float | str]]]:
         """Yield all templates, each with the values of the parameters that it omits."""
         for short in self.shorts:
             yield short.words, {short.parameter: short.value}
@@ -142,7 +142,7 @@ def _tokens(words: str) -> str:
     return " ".join(words.replace(",", " ,").split())
 
 
-def asks_truth(operator: Operator, place: int) -> bool:
+def takes_boolean(operator: Operator, place: int) -> bool:
     """Return True if an operand is Boolean."""
     return any(types[place] is Type.BOOLEAN_VECTOR for types, _ in operator.uses())
 
@@ -352,4 +352,4 @@ def beginnings(changes: int) -> frozenset[str]:
     """Return the first words of all phrases; `changes` identifies the state of the table, for the cache."""
     usual = [phrase for row in PHRASES.values() for phrase in (row, row.denied) if phrase is not None]
     phrases = [*usual, *(phrase.of_record for phrase in usual if phrase.of_record is not None)]
-    return frozenset(_tokens(_PLACE.split(words)[0]) for phrase in phrases for words, _ in phrase.ways())
+    return frozenset(_tokens(_PLACE.split(words)[0]) for phrase in phrases for words, _ in phrase.templates())

@@ -67,13 +67,19 @@ class ClauseReader:
 
     def clause(self, lone: bool) -> ReadClause:
         """Read a clause; `lone` if an "or" in it cannot belong to an enclosing list."""
-        found = self._known(lone) or self._changing() or self._in_stretches() or self._at_the_last() or self._alike()
+        found = (
+            self._known_or_unknown(lone)
+            or self._never_changing()
+            or self._runs()
+            or self._value_at_last()
+            or self._likeness_of_last()
+        )
         if found is not None:
             return found
         found = self._simple(lone)
         literal = found.literal
         if found.adverb in STAYING:
-            return ReadClause(self._in_a_row(literal, found.adverb == "never stays"))
+            return ReadClause(self._run_after(literal, found.adverb == "never stays"))
         plain = isinstance(literal, ValueIn | OrderIn) and not found.adverb and not found.verbless
         numbers = self._counts.take_stretches() if plain else None
         return found if numbers is None else ReadClause(self._counted(EPISODES, literal, numbers))
@@ -92,10 +98,10 @@ class ClauseReader:
         self._cursor.at = start
         subject = self._signals.noun()
         if is_boolean(subject) and not isinstance(subject.head, Attribute):
-            return ReadClause(_own(subject))
-        return self._about(subject, lone)
+            return ReadClause(_opaque(subject))
+        return self._predicate_clause(subject, lone)
 
-    def _changing(self) -> ReadClause | None:
+    def _never_changing(self) -> ReadClause | None:
         """Read that something never becomes true, or never stops being true; None if that does not come next."""
         word = self._cursor.take(*_CHANGING)
         operator = None if word is None else _CHANGING[word]
@@ -105,7 +111,7 @@ class ClauseReader:
             else ReadClause(Opaque(Expression(operator, (self._signals.truth(),)), True), "never")
         )
 
-    def _in_stretches(self) -> ReadClause | None:
+    def _runs(self) -> ReadClause | None:
         """Read a number of stretches, or of steps in a row, before the condition."""
         cursor, start = self._cursor, self._cursor.at
         numbers = self._counts.take_stretches()
@@ -121,16 +127,16 @@ class ClauseReader:
             cursor.expect("that")
         else:
             cursor.take(",")
-        return ReadClause(self._run(self._signals.truth(), *run, never))
+        return ReadClause(self._run_literal(self._signals.truth(), *run, never))
 
-    def _in_a_row(self, literal: Simple, never: bool) -> Opaque:
+    def _run_after(self, literal: Simple, never: bool) -> Opaque:
         """Read for how many steps in a row a literal is true, after it."""
         run = self._counts.take_in_a_row()
         if run is None:
             self._cursor.fail("for how many steps, as in 'for more than 3 steps in a row'")
-        return self._run(expression_of(literal), *run, never)
+        return self._run_literal(expression_of(literal), *run, never)
 
-    def _run(self, part: Expression, numbers: Reals, longest: bool, never: bool) -> Opaque:
+    def _run_literal(self, part: Expression, numbers: Reals, longest: bool, never: bool) -> Opaque:
         """Make the literal for a number of steps in a row that occurs, or never occurs, or is the longest."""
         if not longest and (len(numbers.intervals) != 1 or numbers.intervals[0].bounded_above):
             self._cursor.fail("'at the longest' behind a number of steps in a row that may be too large")
@@ -149,7 +155,7 @@ class ClauseReader:
                         return Opaque(compared, holds)
         return self._cursor.fail("a single bound")
 
-    def _at_the_last(self) -> ReadClause | None:
+    def _value_at_last(self) -> ReadClause | None:
         """Read the value of a signal at the last step so far at which something else is true."""
         cursor = self._cursor
         if not cursor.take("at the last step so far at which"):
@@ -166,13 +172,13 @@ class ClauseReader:
     def of_record(self) -> Opaque | None:
         """Read an operator's phrase for whole records; None, without moving the cursor, if none comes next."""
         found = self._signals.of_record()
-        return None if found is None else _own(found)
+        return None if found is None else _opaque(found)
 
-    def sees_elsewhere(self) -> bool:
+    def sees_other_steps(self) -> bool:
         """Return True if a part about other steps comes next."""
-        return self._cursor.sees("at the last step so far at which") or self._signals.sees_elsewhere()
+        return self._cursor.sees("at the last step so far at which") or self._signals.sees_other_steps()
 
-    def alike(self, joint: str, verb: str) -> list[ReadClause]:
+    def several_columns(self, joint: str, verb: str) -> list[ReadClause]:
         """Read a predicate of several columns: "x and y are below 5"; empty, without moving the cursor, if none."""
         cursor, start = self._cursor, self._cursor.place
         found: list[ReadClause] = []
@@ -207,7 +213,7 @@ class ClauseReader:
             found.append(attribute(entry.column))
         return found
 
-    def of_same_subject(self, first: ReadClause) -> list[ReadClause]:
+    def same_subject(self, first: ReadClause) -> list[ReadClause]:
         """Read further predicates for the subject of a Boolean column's clause: "never open or stuck"."""
         facts: dict[str, Fact] = {}
         match first.literal:
@@ -225,13 +231,13 @@ class ClauseReader:
             found.append(ReadClause(ValueIn(attribute(facts[words].column), values), first.adverb))
         return found
 
-    def _known(self, lone: bool) -> ReadClause | None:
+    def _known_or_unknown(self, lone: bool) -> ReadClause | None:
         """Read "it is known whether …", "it is false or unknown that …" and the like; None if they do not come next."""
         cursor, start = self._cursor, self._cursor.at
         adverb = (cursor.take(*ADVERBS) or "") if cursor.take("it is") else ""
         doubt = cursor.take("false or unknown that", "true or unknown that") if cursor.at > start else None
         if doubt is not None:
-            return self._doubted(doubt, adverb, lone)
+            return self._or_unknown(doubt, adverb, lone)
         kind = cursor.take("known whether", "unknown whether", "false that") if cursor.at > start else None
         if kind is None:
             cursor.at = start
@@ -245,7 +251,7 @@ class ClauseReader:
             values = Truths(kind == "known whether", kind == "known whether", kind == "unknown whether")
         return ReadClause(ValueIn(attribute(entry.column), values), adverb)
 
-    def _doubted(self, doubt: str, adverb: str, lone: bool) -> ReadClause:
+    def _or_unknown(self, doubt: str, adverb: str, lone: bool) -> ReadClause:
         """Read what is true (or false) or unknown."""
         inside = self._simple(lone)
         literal = inside.literal
@@ -269,7 +275,7 @@ class ClauseReader:
         cursor.at = start
         return cursor.fail("a number and " + " or ".join(repr(scale.after) for scale in scales))
 
-    def _about(self, subject: Expression, lone: bool) -> ReadClause:
+    def _predicate_clause(self, subject: Expression, lone: bool) -> ReadClause:
         cursor = self._cursor
         for joint, verb, word in (("and", "are", "known"), ("or", "is", "missing")):
             if cursor.take(joint):
@@ -279,7 +285,7 @@ class ClauseReader:
                 cursor.expect(word)
                 known = word == "known"
                 return ReadClause(compares(subject, other, Orders(known, known, known, not known)), adverb)
-        moved = self._moved(subject) or self._reached(subject) or self._looks(subject)
+        moved = self._rise_or_fall(subject) or self._time_of_extreme(subject) or self._likeness(subject)
         if moved is not None:
             return moved
         stays = cursor.take(*STAYING)
@@ -289,7 +295,7 @@ class ClauseReader:
         adverb = (not verbless and cursor.take(*ADVERBS)) or ""
         return ReadClause(self._predicate(subject, lone, verbless), adverb, verbless)
 
-    def _moved(self, subject: Expression) -> ReadClause | None:
+    def _rise_or_fall(self, subject: Expression) -> ReadClause | None:
         """Read that the subject rises or falls; None, without moving the cursor, if that does not follow."""
         cursor, start = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
@@ -309,14 +315,14 @@ class ClauseReader:
         sides = (subject, farthest) if rises else (farthest, subject)
         return ReadClause(ValueIn(Expression(DIFFERENCE, sides), values), adverb)
 
-    def _reached(self, subject: Expression) -> ReadClause | None:
+    def _time_of_extreme(self, subject: Expression) -> ReadClause | None:
         """Read when the subject first reaches its extreme; None, without moving the cursor, if that does not follow."""
         for operator, extreme in EXTREMES.items():
             if self._cursor.take(f"first reaches {extreme}"):
                 return ReadClause(ValueIn(self._signals.applied(operator, subject), self._positions.after_start()))
         return None
 
-    def _alike(self) -> ReadClause | None:
+    def _likeness_of_last(self) -> ReadClause | None:
         """Read that last values look like a shapelet; None, without moving the cursor, if that does not follow."""
         cursor, start = self._cursor, self._cursor.at
         number = cursor.take_number(()) if cursor.take("the last") else None
@@ -325,10 +331,10 @@ class ClauseReader:
             return None
         subject = self._signals.noun()
         cursor.expect("so far")
-        found = self._looks(subject, number)
+        found = self._likeness(subject, number)
         return cursor.fail("'look like'") if found is None else found
 
-    def _looks(self, subject: Expression, number: float | None = None) -> ReadClause | None:
+    def _likeness(self, subject: Expression, number: float | None = None) -> ReadClause | None:
         """Read that the subject, or `number` values of it, looks like a shapelet; None if that does not follow."""
         cursor, start = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
@@ -457,7 +463,7 @@ class ClauseReader:
 
     def _compared(self, subject: Expression, relation: str) -> Simple:
         """Read a comparison of the subject with another signal, or with its own earlier value."""
-        change = self._earlier(subject)
+        change = self._change(subject)
         if change is not None:
             values = Reals.compared(relation.replace("!", ""), 0.0)
             return ValueIn(change, replace(~values, missing=False) if relation == "!=" else values)
@@ -466,7 +472,7 @@ class ClauseReader:
             self._cursor.fail(f"something like {str(subject)!r} to compare it with; {str(other)!r} is a {other.type}")
         return compares(subject, other, ORDERS[relation])
 
-    def _earlier(self, subject: Expression) -> Expression | None:
+    def _change(self, subject: Expression) -> Expression | None:
         """Read the change of the subject since an earlier value of it; None if that does not come next."""
         cursor = self._cursor
         if subject.type is not Type.REAL_VECTOR or cursor.entries()[0] or not cursor.take("its value"):
@@ -490,7 +496,7 @@ class ClauseReader:
     def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
         """Read a range of numbers, or a comparison with another signal."""
         cursor = self._cursor
-        scaled = self._in_own_words(subject)
+        scaled = self._scale_bound(subject)
         if scaled is not None:
             return scaled
         match cursor.take("missing", "known", "other than", "exactly", "between", "from", "within", "beyond"):
@@ -516,7 +522,7 @@ class ClauseReader:
                 edge = self._number(subject) if edge is None else edge
                 inclusive = cursor.take("inclusive") is not None
                 values = Reals.of([Interval(-edge, edge, inclusive, inclusive)])
-                return self._apart(subject, values) if apart and not inclusive and cursor.take("of") else values
+                return self._distance(subject, values) if apart and not inclusive and cursor.take("of") else values
         word = cursor.expect(*BOUNDS, "equal to", "unequal to")
         relation = BOUNDS.get(word, "=" if word == "equal to" else "!=")
         edge = self._take_number(subject, "±") if word in BOUNDS else None
@@ -536,10 +542,10 @@ class ClauseReader:
             if relation not in (">", ">="):
                 cursor.at -= 1
                 cursor.fail("'more than' or 'at least' before a distance above or below something")
-            return self._apart(subject, bound if side == "above" else bound.mirrored)
+            return self._distance(subject, bound if side == "above" else bound.mirrored)
         if side is not None:
             edges = bound.under_abs
-            return edges if side == "either way" else self._apart(subject, edges)
+            return edges if side == "either way" else self._distance(subject, edges)
         if relation in (">", ">=") and cursor.take("up to"):
             return bound & Reals.compared("<=", self._number(subject))
         if relation in (">", ">=") and cursor.sees("and at most", "and below", "and less than"):
@@ -555,9 +561,9 @@ class ClauseReader:
         below = inclusive and self._cursor.take("below", "less than") is not None
         return Reals.of([Interval(low, self._number(subject), inclusive, inclusive and not below)])
 
-    def _apart(self, subject: Expression, values: Reals) -> ValueIn:
+    def _distance(self, subject: Expression, values: Reals) -> ValueIn:
         """Read the signal, or earlier value, that a distance is measured from."""
-        change = self._earlier(subject)
+        change = self._change(subject)
         if change is not None:
             return ValueIn(change, values)
         signal = Expression(DIFFERENCE, (subject, self._signals.part()))
@@ -565,7 +571,7 @@ class ClauseReader:
             self._cursor.fail("a signal to measure the distance from")
         return ValueIn(signal, values)
 
-    def _in_own_words(self, subject: Expression) -> Reals | None:
+    def _scale_bound(self, subject: Expression) -> Reals | None:
         """Read a bound in the column's own words for high and low; None if that does not come next."""
         if not isinstance(subject.head, Attribute):
             return None
@@ -598,6 +604,6 @@ def compares(first: Expression, second: Expression, orders: Orders) -> OrderIn:
     return OrderIn(first, second, orders)
 
 
-def _own(e: Expression) -> Opaque:
+def _opaque(e: Expression) -> Opaque:
     """Make an opaque literal; a negation becomes one that does not hold."""
     return Opaque(e.args[0], False) if e.head is NOT else Opaque(e, True)

@@ -32,6 +32,7 @@ from telltree.english.write_time import Steps
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Schema
+from telltree.panel.dates import StepLength
 
 _EXACT = Domains()
 _SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
@@ -48,7 +49,7 @@ def read(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Expression:
@@ -68,7 +69,7 @@ def read_sentence(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
     suggest: bool = True,
@@ -101,7 +102,7 @@ class _Reading:
 
     schema: Schema
     functions: tuple[UserFunction, ...]
-    step: tuple[float | None, str] | None
+    step: StepLength | None
     sentences: tuple[tuple[str, Expression], ...]
     missing: Container[str] | None
 
@@ -142,7 +143,7 @@ def read_term(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float | None, str] | None = None,
+    step: StepLength | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Term:
@@ -238,7 +239,7 @@ class _Reader:
         times = self._counts.take_behind() if isinstance(part, ReadClause) and plain else None
         if isinstance(part, ReadClause) and times is not None:
             return CountIn(part.literal, times)
-        further = self._clauses.of_same_subject(part) if isinstance(part, ReadClause) else []
+        further = self._clauses.same_subject(part) if isinstance(part, ReadClause) else []
         return all_of([self._finished(one, False) for one in (part, *further)])
 
     def _rules(self, then: Term) -> Term:
@@ -288,7 +289,7 @@ class _Reader:
             if cursor.take("from then on"):
                 return self._always(True)
             parts = self._while()
-            if self._sees_away():
+            if self._sees_other_steps():
                 cursor.expect(", and")
                 parts.append(self._item(True, True))
             elif cursor.take(", and from then on"):
@@ -298,13 +299,13 @@ class _Reader:
                 parts.append(Eventually(self._moment()))
             return all_of(parts)
 
-    def _sees_away(self) -> bool:
+    def _sees_other_steps(self) -> bool:
         """Return True if ", and" comes next, and then parts about other steps."""
         cursor, start = self._cursor, self._cursor.at
         found = cursor.take(", and") is not None
         several = found and cursor.take("both", "all of these:") is not None
         later = several and cursor.sees("from then on", "then or later")
-        found = found and (later or self._clauses.sees_elsewhere())
+        found = found and (later or self._clauses.sees_other_steps())
         cursor.at = start
         return found
 
@@ -313,7 +314,7 @@ class _Reader:
         parts = [self._item(True, True) if first is None else first]
         if self._cursor.take("while", ", while"):
             parts.append(self._item(True, True))
-            ended = self._cursor.sees(", and from then on", ", and then or later") or self._sees_away()
+            ended = self._cursor.sees(", and from then on", ", and then or later") or self._sees_other_steps()
             if self._cursor.sees("and", ",") and not ended:
                 parts += self._rest_of_list("and", True, True)
         return parts
@@ -363,10 +364,10 @@ class _Reader:
         cursor = self._cursor
         match cursor.take("either", "both", "all of"):
             case "either":
-                merged = self._clauses.alike("or", "is")
+                merged = self._clauses.several_columns("or", "is")
                 return Or(tuple([self._finished(m, nested) for m in merged] or self._choices(nested)))
             case "both" | "all of":
-                merged = self._clauses.alike("and", "are")
+                merged = self._clauses.several_columns("and", "are")
                 if merged:
                     return And(tuple(self._finished(part, nested) for part in merged))
                 cursor.take("these:")

@@ -273,7 +273,6 @@ OR_AT_THE_START = "or at the start, whichever is later"
 _JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}
 QUOTED = re.compile("“.*?”")
 _JOINT = re.compile(" (?:and|or|while) ")
-_NUMBER = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)", re.ASCII)
 
 
 def joins_items(text: str) -> bool:
@@ -303,7 +302,7 @@ def shape_of(text: str) -> Shape | None:
 
 def number_of(text: str) -> float | None:
     """Read a plain number, or return None."""
-    if not _NUMBER.fullmatch(text):
+    if not _PLAIN.fullmatch(text):
         return None
     return float(text.replace("−", "-").replace("∞", "inf"))
 
@@ -404,6 +403,6 @@ def parted(text: str) -> tuple[str, str]:
     return (text, "") if begins is None else (text[: begins.start()], text[begins.end() :])
 
 
-def asks_what_is_missing(text: str) -> bool:
+def mentions_missing_values(text: str) -> bool:
     """Return True if a text mentions that values are missing, known or unknown."""
     return re.search(r"\b(missing|known|unknown)\b", _IN_QUOTES.sub("", text)) is not None

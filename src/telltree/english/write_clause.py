@@ -224,7 +224,7 @@ class ClauseWriter:
             case OrderIn():
                 return self._order(literal)
             case Opaque():
-                return self._own(literal, of_record)
+                return self._opaque(literal, of_record)
 
     def _truth(self, literal: ValueIn, closed: bool) -> Wording:
         values, column = literal.values, self.signals.column(literal.signal)
@@ -240,7 +240,7 @@ class ClauseWriter:
             fact = self._fact(column, True)
             return Wording(Clause("it", "is", f"{'known' if values.true else 'unknown'} whether {fact.clause}"))
         if values.missing:
-            return _doubted(self._fact(column, True), "true" if values.true else "false")
+            return _or_unknown(self._fact(column, True), "true" if values.true else "false")
         return self._fact(column, values.true)
 
     def _fact(self, column: Column, true: bool) -> Wording:
@@ -262,23 +262,23 @@ class ClauseWriter:
             predicates = self._categories(names, values)
             return self._is(signal, predicates, closed, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
-        if self._speaks_of_time(literal):
+        if self._is_about_time(literal):
             words = self.positions.has if is_about_length(literal) else self.positions.passed
             return Wording(Clause("", "", words(literal, closed)), joined=True)
         return (
-            self._in_particular(signal, values)
-            or self._scaled(signal, values)
+            self._special_form(signal, values)
+            or self._scale(signal, values)
             or self._is(signal, self._amounts(signal, values), closed)
         )
 
-    def _in_particular(self, signal: Expression, values: Reals) -> Wording | None:
+    def _special_form(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a clause that only this kind of signal has; None if it has none for these values."""
         if has_own_phrase(signal):
             return None
         if signal.head is DIFFERENCE:
-            return self._moved(signal, values) or self._apart(signal, values)
-        words = {CHANGE: self._changed, DISTANCE: self._alike, LATEST: self._at_the_last}
-        words |= dict.fromkeys(EXTREMES, self._reached)
+            return self._rise_or_fall(signal, values) or self._distance(signal, values)
+        words = {CHANGE: self._change, DISTANCE: self._likeness, LATEST: self._value_at_last}
+        words |= dict.fromkeys(EXTREMES, self._time_of_extreme)
         if not isinstance(signal.head, Operator) or signal.head not in words or self.signals.quote_all:
             return None
         return words[signal.head](signal, values)
@@ -299,13 +299,13 @@ class ClauseWriter:
         """Writer of positions in the record."""
         return PositionWriter(self.signals.steps)
 
-    def _speaks_of_time(self, literal: ValueIn) -> bool:
+    def _is_about_time(self, literal: ValueIn) -> bool:
         return (is_about_position(literal) or is_about_length(literal)) and not self.signals.quote_all
 
-    def _changed(self, signal: Expression, values: Reals) -> Wording | None:
+    def _change(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a change as a comparison with the earlier value, or near the start with the first value."""
         if values.missing:
-            return _denied(self._changed(signal, ~values))
+            return _or_unknown_if_any(self._change(signal, ~values))
         relation = next((words for relation, words in _COUNTS.items() if values == Reals.compared(relation, 0.0)), None)
         predicate = relation or distance(values, self._unit(signal))
         if predicate is None:
@@ -314,13 +314,13 @@ class ClauseWriter:
         earlier = f"its value {steps} earlier {OR_AT_THE_START}"
         return Wording(Clause(self.signals.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
 
-    def _moved(self, signal: Expression, values: Reals) -> Wording | None:
+    def _rise_or_fall(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a distance from the extreme of the last steps as a rise or fall within these steps."""
         risen = is_rise(signal)
         if risen is None or self.signals.quote_all:
             return None
         if values.missing:
-            return _denied(self._moved(signal, ~values))
+            return _or_unknown_if_any(self._rise_or_fall(signal, ~values))
         rises, extreme, turned = risen
         by = rise((values.mirrored if turned else values).intervals, self._unit(signal))
         if by is None:
@@ -334,7 +334,7 @@ class ClauseWriter:
             act=Clause(subject, "rises" if rises else "falls", over),
         )
 
-    def _at_the_last(self, signal: Expression, values: Reals) -> Wording | None:
+    def _value_at_last(self, signal: Expression, values: Reals) -> Wording | None:
         """Write the value of a signal at the last step so far at which something else holds."""
         if not values.intervals:
             return None
@@ -345,17 +345,17 @@ class ClauseWriter:
         words = f"at the last step so far at which {self.signals.write_condition(event)},{if_any} {clause}"
         return Wording(Clause("", "", words), clause.negations)
 
-    def _reached(self, signal: Expression, values: Reals) -> Wording | None:
+    def _time_of_extreme(self, signal: Expression, values: Reals) -> Wording | None:
         """Write when a signal first reaches its minimum or maximum."""
         if values.missing:
-            return _denied(self._reached(signal, ~values))
+            return _or_unknown_if_any(self._time_of_extreme(signal, ~values))
         if len(values.intervals) != 1:
             return None
         assert isinstance(signal.head, Operator)
         when = f"{EXTREMES[signal.head]} {self.positions.after_start(values.intervals[0])}"
         return Wording(Clause(self.signals.noun(signal.args[0]), "first reaches", when))
 
-    def _alike(self, signal: Expression, values: Reals) -> Wording | None:
+    def _likeness(self, signal: Expression, values: Reals) -> Wording | None:
         """Write an upper bound on the distance from a shapelet as likeness; missing values are unlike any shapelet."""
         likeness = values if not values.missing else ~values
         if len(likeness.intervals) != 1 or likeness.missing:
@@ -400,7 +400,7 @@ class ClauseWriter:
             return ["known"]
         return [*missing, f"not {names[0]}" if len(names) == 1 else "neither " + self._list(names, "nor")]
 
-    def _scaled(self, signal: Expression, values: Reals) -> Wording | None:
+    def _scale(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a bound in the column's own words for high and low, or return None if it has none."""
         if (
             self.signals.quote_all
@@ -423,13 +423,13 @@ class ClauseWriter:
         )
         return Wording(Clause("", "", words.replace("{0}", number))) if usable else None
 
-    def _apart(self, signal: Expression, values: Reals) -> Wording | None:
+    def _distance(self, signal: Expression, values: Reals) -> Wording | None:
         """Write a difference as the distance of one signal from another, where that is simpler."""
         one, other = signal.args
         if any(isinstance(arg.head, Number) for arg in signal.args) or not values.intervals:
             return None
         if values.missing:
-            return _denied(self._apart(signal, ~values))
+            return _or_unknown_if_any(self._distance(signal, ~values))
         derived = not any(isinstance(arg.head, Attribute) for arg in signal.args)
         if _comes_first(other, one) or (derived and values.intervals[0].high < 0):
             one, other, values = other, one, values.mirrored
@@ -446,21 +446,19 @@ class ClauseWriter:
             clause = Clause(f" {joint} ".join(subjects), *(("are", "known") if any(sides) else ("is", "missing")))
             return Wording(clause, joined=True)
         if orders.missing:
-            return _doubted(self._order(replace(literal, orders=~orders)))
+            return _or_unknown(self._order(replace(literal, orders=~orders)))
         if _comes_first(second, first):
             first, second, sides = second, first, sides[::-1]
         words = (_ALIKE if first.type is Type.CATEGORICAL_VECTOR else _SIDES)[sides]
         negations = int(words in ("unequal to", "different from"))
         return Wording(Clause(self.signals.noun(first), "is", f"{words} {self.signals.noun(second)}"), negations)
 
-    def _own(self, literal: Opaque, of_record: bool) -> Wording:
+    def _opaque(self, literal: Opaque, of_record: bool) -> Wording:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
             counted = allowed_counts(literal)
             if counted is not None and not self.signals.quote_all:
-                return self._stretches(
-                    *counted, preferred=next(a.head.value for a in e.args if isinstance(a.head, Number))
-                )
+                return self._runs(*counted, preferred=next(a.head.value for a in e.args if isinstance(a.head, Number)))
             assert isinstance(e.head, Operator)
             turned = isinstance(e.args[0].head, Number)
             subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
@@ -477,7 +475,7 @@ class ClauseWriter:
                 return Wording(clause, never=denied.replace("does not change", "never changes"))
         return Wording(clause) if literal.holds else Wording(Clause("it", "is", f"not so that {clause}"), 1)
 
-    def _stretches(self, count: Expression, numbers: Reals, preferred: float) -> Wording:
+    def _runs(self, count: Expression, numbers: Reals, preferred: float) -> Wording:
         """Write in how many stretches the operand is true, or for how many steps in a row."""
         steps, simple = self.signals.steps, self._simple(count.args[0])
         if count.head is EPISODES:
@@ -519,13 +517,13 @@ def _comes_first(e: Expression, other: Expression) -> bool:
     return isinstance(e.head, Attribute) and not isinstance(other.head, Attribute)
 
 
-def _doubted(wording: Wording, truth: str = "false") -> Wording:
+def _or_unknown(wording: Wording, truth: str = "false") -> Wording:
     """Write that a clause is true (or false) or unknown."""
     return Wording(Clause("it", "is", f"{truth} or unknown that {wording}"), wording.negations + 1)
 
 
-def _denied(wording: Wording | None) -> Wording | None:
-    return None if wording is None else _doubted(wording)
+def _or_unknown_if_any(wording: Wording | None) -> Wording | None:
+    return None if wording is None else _or_unknown(wording)
 
 
 # ---- Sentences, joined by "and" or "or" to a text.

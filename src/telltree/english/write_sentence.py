@@ -47,11 +47,10 @@ from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, UserFunction
 from telltree.logic.operators import CHANGE, FALL, LATEST, RISE, Operator
 from telltree.panel import Schema
+from telltree.panel.dates import StepLength
 
 
-def say(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
-) -> str:
+def say(term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None) -> str:
     """Write a term in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
 
     `step` is the length of a step and its unit, if steps have one: (1.0, "s"). `missing` names the columns that may
@@ -62,19 +61,19 @@ def say(
 
 
 def word_count(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> int:
     """Count the words that `say` needs for a term, without trying to read them back, which may add quotes."""
     parts = list(_expressions(term))
-    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
+    functions = _functions(parts)
     called = SentenceWriter(schema, functions, step, missing).signals.own_words(parts)
     writer = SentenceWriter(schema, functions, step, missing, called=called)
-    return len(writer.text(_wordable(term, step, missing)).text.split())
+    return len(writer.text(_with_lengths(term, step, missing)).text.split())
 
 
-def signal_name(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
+def signal_name(signal: Expression, schema: Schema, *, step: StepLength | None = None) -> str:
     """Write a signal with its unit: "the mean of x over the whole record (ft)"."""
-    functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
+    functions = _functions(signal.walk())
     signals = SentenceWriter(schema, functions, step).signals
     unit, noun = signals.unit(signal), signals.noun(signal)
     name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # no article outside sentences
@@ -82,13 +81,13 @@ def signal_name(signal: Expression, schema: Schema, *, step: tuple[float | None,
 
 
 def conditions(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[Expression, ...]:
     """Return the formulas without which the text of `say` is vacuous: for "whenever A, B", that A at some point.
 
     "After 300 s, x is always above 3" is vacuous for a shorter record.
     """
-    if not _may_be_empty(term):
+    if not _may_be_vacuous(term):
         return ()
     found = _text(term, schema, step=step, missing=missing)[0].conditions
     witness = next(map(attribute, schema.values()), None)
@@ -96,14 +95,14 @@ def conditions(
 
 
 def quotations(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
     """Return the phrases in the text of `say` that are a grammar's or a function's, with their meanings, for `read`."""
     return text_with_quotations(term, schema, step=step, missing=missing)[1]
 
 
 def text_with_quotations(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: StepLength | None = None, missing: Container[str] | None = None
 ) -> tuple[str, tuple[tuple[str, Expression], ...]]:
     """Return the text of `say` and its `quotations`.
 
@@ -114,18 +113,18 @@ def text_with_quotations(
 
 
 def _text(
-    term: Term, schema: Schema, *, step: tuple[float | None, str] | None, missing: Container[str] | None
+    term: Term, schema: Schema, *, step: StepLength | None, missing: Container[str] | None
 ) -> tuple[WeighedText, tuple[tuple[str, Expression], ...]]:
     parts = list(_expressions(term))
-    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
-    term = _wordable(term, step, missing)
+    functions = _functions(parts)
+    term = _with_lengths(term, step, missing)
     writer = SentenceWriter(schema, functions, step, missing)
     if isinstance(term, Opaque) and term.holds and has_own_phrase(term.expression):
         words = writer.signals.words(term.expression)
         return weighed(words), ((words, term.expression),)
     called = writer.signals.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
-    read = partial(_is_read_as, schema=schema, functions=functions, step=step, domains=writer.domains)
+    read = partial(_reads_as, schema=schema, functions=functions, step=step, domains=writer.domains)
     may_be_missing = {words for words, e in meant.items() if is_boolean(e) and read(words, literal_of(e), ()) is False}
     for explicit, quote_all in ((True, True),) if may_be_missing else ((False, False), (True, False), (True, True)):
         writer = SentenceWriter(schema, functions, step, missing, quote_all=quote_all, explicit=explicit, called=called)
@@ -147,32 +146,32 @@ def _text(
     return found, tuple(sentences.items())
 
 
-def _may_be_empty(term: Term) -> bool:
+def _may_be_vacuous(term: Term) -> bool:
     """Return True if the wording of a term may have conditions."""
     match term:
         case And(parts) | Or(parts):
-            return any(map(_may_be_empty, parts))
+            return any(map(_may_be_vacuous, parts))
         case Globally(part):
-            return isinstance(part, Or) or _may_be_empty(part)
+            return isinstance(part, Or) or _may_be_vacuous(part)
         case Eventually(part) | CountIn(part=part):
-            return _may_be_empty(part)
+            return _may_be_vacuous(part)
     return False
 
 
-def _wordable(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
+def _with_lengths(term: Term, step: StepLength | None, missing: Container[str] | None) -> Term:
     """Restrict a term to possible values, and replace terms about clocks alone by lengths of records."""
     domains = Domains(missing)
     return in_lengths(restricted(term, domains), Steps.of(step), domains)
 
 
-def _is_read_as(
+def _reads_as(
     text: str,
     term: Term,
     sentences: Iterable[tuple[str, Expression]],
     *,
     schema: Schema,
     functions: tuple[UserFunction, ...],
-    step: tuple[float | None, str] | None,
+    step: StepLength | None,
     domains: Domains,
 ) -> bool | None:
     """Return True if a text is read as this term; None if it cannot be read."""
@@ -181,6 +180,10 @@ def _is_read_as(
     except SpeechError:
         return None
     return same(found, term, domains)
+
+
+def _functions(parts: Iterable[Expression]) -> tuple[UserFunction, ...]:
+    return tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
 
 
 def _expressions(term: Term) -> Iterable[Expression]:
@@ -221,7 +224,7 @@ class SentenceWriter:
         self,
         schema: Schema,
         functions: Sequence[UserFunction] = (),
-        step: tuple[float | None, str] | None = None,
+        step: StepLength | None = None,
         missing: Container[str] | None = None,
         *,
         quote_all: bool = False,
@@ -273,14 +276,14 @@ class SentenceWriter:
                 about = (
                     self._clauses.wording(part) if isinstance(part, ValueIn | OrderIn) and not self._explicit else None
                 )
-                opening = weighed("at some point").mark("," * self._elsewhere(part))
+                opening = weighed("at some point").mark("," * self._begins_elsewhere(part))
                 return replace(opening + self._moment(part), about=about)
             case Globally(part):
                 return self._always(part, True)
             case CountIn():
                 return self._often(term)
             case Or((_, _, *_)):
-                whole, at_once = self._whole(term), _at_one_point(term)
+                whole, at_once = self._whole(term), _merged_points(term)
                 return whole if at_once is None else _cheapest([whole, self._sentence(at_once)])
         return self.item(term)
 
@@ -289,7 +292,7 @@ class SentenceWriter:
         part, behind = term.part, self._steps.behind(term.times)
         if isinstance(part, ValueIn) and behind is not None and not self._explicit:
             wording = self._clauses.wording(part)
-            if not wording.joined and not wording.negations and not self._elsewhere(part):
+            if not wording.joined and not wording.negations and not self._begins_elsewhere(part):
                 return self._literal(part, closed=False) + behind
         return weighed(self._times(term)) + self._moment(part)
 
@@ -319,14 +322,14 @@ class SentenceWriter:
         given = tuple(all_of([scope, condition]) for condition in always.conditions) or (scope,)
         return replace(opening + always, conditions=given)
 
-    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
+    def _scope(self, parts: Sequence[Term], candidates: Sequence[Term]) -> tuple[WeighedText, Term, list[Term]] | None:
         """Find the first term about a position; return its words before a sentence, the term, and the other parts."""
         if self.signals.quote_all:
             return None
-        for i, term in enumerate(said_of):
-            words = (
-                self._clauses.positions.scope(term) if isinstance(term, ValueIn) and is_about_position(term) else None
-            )
+        for i, term in enumerate(candidates):
+            if not isinstance(term, ValueIn) or not is_about_position(term):
+                continue
+            words = self._clauses.positions.scope(term)
             if words is not None:
                 return weighed(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
@@ -336,7 +339,7 @@ class SentenceWriter:
         words = None if self.signals.quote_all else self._clauses.positions.lasts(term)
         return None if words is None else weighed(words)
 
-    def _happens(self, term: Term, lone: bool = True) -> WeighedText:
+    def _event(self, term: Term, lone: bool = True) -> WeighedText:
         """Write a closed part after an adverb of time."""
         if not isinstance(term, ValueIn):
             return self.item(term, True, lone)
@@ -360,7 +363,7 @@ class SentenceWriter:
             case CountIn(part=part):
                 return weighed(self._times(term)) + self.item(part, True, lone)
             case And((_, _, *_)):
-                merged = self._alike(term.parts, "and")
+                merged = self._several_columns(term.parts, "and")
                 if merged is not None:
                     return merged
                 parts = [self.item(part, nested, lone) for part in self._in_order(term.parts)]
@@ -377,8 +380,10 @@ class SentenceWriter:
             case Eventually(Globally(part)):
                 return weighed("at the last step,") + self.item(part, True, lone)
             case Eventually(part):
-                adverb = weighed("then or later" if nested else "at some point").mark("," * self._elsewhere(part))
-                return adverb + self._happens(part, lone)
+                adverb = weighed("then or later" if nested else "at some point").mark(
+                    "," * self._begins_elsewhere(part)
+                )
+                return adverb + self._event(part, lone)
             case Globally(part):
                 always = self._always(part, False, lone)
                 return weighed("from then on") + always if nested else always
@@ -395,7 +400,7 @@ class SentenceWriter:
 
     def _either(self, term: Or, nested: bool, item: Callable[[Term, bool, bool], WeighedText]) -> WeighedText:
         """Write a choice. Values of one signal keep their own "or", which means the same."""
-        merged = self._alike(term.parts, "or")
+        merged = self._several_columns(term.parts, "or")
         if merged is not None:
             return merged
         parts = [
@@ -404,7 +409,7 @@ class SentenceWriter:
         ]
         return weighed("either", _NESTED_LIST) + listed(parts, "or")
 
-    def _alike(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
+    def _several_columns(self, parts: Sequence[Term], joint: str) -> WeighedText | None:
         """Write one clause about several columns: "both x and y are below 5"; None if more than the column differs."""
         if self._explicit or len(parts) < 2 or not all(isinstance(part, ValueIn) for part in parts):
             return None
@@ -422,7 +427,7 @@ class SentenceWriter:
 
     def _items(self, parts: Sequence[Term]) -> WeighedText:
         """Write the parts after "while", joined by "and"."""
-        merged = self._alike(parts, "and")
+        merged = self._several_columns(parts, "and")
         return listed([self.item(part, True) for part in parts], "and") if merged is None else merged
 
     def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> WeighedText:
@@ -443,10 +448,10 @@ class SentenceWriter:
             case _:
                 return closed
         here, *others = self._in_order(parts)
-        first = self._happens(here, lone) if opening else self.item(here, nested, lone)
+        first = self._event(here, lone) if opening else self.item(here, nested, lone)
         rest = [self.item(part, nested or bool(opening), lone) for part in others]
         clear = not isinstance(here, Or) and len(rest) <= _MOST_WHILE
-        if not clear or any(map(self._looks_away, parts)) or any(is_list(part) for part in rest[:-1]):
+        if not clear or any(map(self._at_other_steps, parts)) or any(is_list(part) for part in rest[:-1]):
             return closed
         first = first.mark("," * first.text.endswith(OR_AT_THE_START))  # any other comma would end this part
         text = weighed(opening) + first + "while" + rest[0]
@@ -461,16 +466,16 @@ class SentenceWriter:
         if isinstance(term, Globally):
             return weighed("from then on") + self._always(term.part, True)
         if not isinstance(term, And) or len(term.parts) < 2:
-            return self._whole(term, True) if isinstance(term, Or) else self._happens(term)
+            return self._whole(term, True) if isinstance(term, Or) else self._event(term)
         here = self._in_order(term.parts)
-        if all(map(self._looks_away, here)):
+        if all(map(self._at_other_steps, here)):
             return self.item(term, True)
         now: list[Term] = []
         away: list[Term] = []
         for part in here:
-            (away if self._looks_away(part) else now).append(part)
-        merged = self._alike(now, "and")
-        text = self._happens(now[0]) if merged is None else merged
+            (away if self._at_other_steps(part) else now).append(part)
+        merged = self._several_columns(now, "and")
+        text = self._event(now[0]) if merged is None else merged
         if len(now) > 1 and merged is None:
             text = _before_while(text) + "while" + self._items(now[1:])
         if not away:
@@ -482,7 +487,7 @@ class SentenceWriter:
         """Write that a part is always true, by the cheapest of "always", "never" and "whenever"."""
         opposite = self._opposite(part)
         found = []
-        if self._elsewhere(part):
+        if self._begins_elsewhere(part):
             return weighed("at each step,") + self.item(part, True, lone)
         if isinstance(part, Opaque) and part.expression.head in (RISE, FALL) and not part.holds:
             found.append(self._adverb("never", opposite, lone))
@@ -501,7 +506,7 @@ class SentenceWriter:
 
     def _never_while(self, term: Term) -> WeighedText | None:
         """Write that parts are never true at once, with "never" in the first: "x is never above 3 while A"."""
-        if self._explicit or not isinstance(term, And) or any(map(self._looks_away, term.parts)):
+        if self._explicit or not isinstance(term, And) or any(map(self._at_other_steps, term.parts)):
             return None
         here, *others = self._in_order(term.parts)
         adverb = self._adverb("never", here, lone=True) if isinstance(here, ValueIn | OrderIn | Opaque) else None
@@ -513,7 +518,7 @@ class SentenceWriter:
 
     def _never_open(self, term: Term) -> WeighedText:
         """Write what is never true. Parts about later steps are closed, or they would seem to follow "never"."""
-        later = not isinstance(term, And) or any(map(self._looks_away, term.parts))
+        later = not isinstance(term, And) or any(map(self._at_other_steps, term.parts))
         return self._whole(term, True) if later else self._moment(term)
 
     def _adverb(self, adverb: str, term: Term, lone: bool) -> WeighedText | None:
@@ -537,8 +542,8 @@ class SentenceWriter:
                     continue
                 first, *rest = [self._opposite(other) for other in self._in_order(given)]
                 alone = self._given if is_open and not rest else self.item
-                more = _IN_LIST * (not is_open) + _AWAY_FIRST * self._elsewhere(first)
-                merged = self._alike([first, *rest], "and")
+                more = _IN_LIST * (not is_open) + _AWAY_FIRST * self._begins_elsewhere(first)
+                merged = self._several_columns([first, *rest], "and")
                 text = weighed("whenever", more) + (merged or alone(first, True, lone))
                 if rest and merged is None:
                     text = _before_while(text) + weighed("while", _NESTED_LIST) + self.item(all_of(rest), True, lone)
@@ -560,20 +565,20 @@ class SentenceWriter:
     def _then(self, term: Term, is_open: bool, lone: bool) -> WeighedText:
         if not is_open:
             return self.item(term, True, lone)
-        if _looks_on(term):
+        if _at_later_steps(term):
             return self._moment(term)
         whole = self._whole(term, True, lone)
-        if not isinstance(term, And) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
+        if not isinstance(term, And) or len(term.parts) < 2 or any(map(_at_later_steps, term.parts)):
             return whole
         bare = listed([self.item(part, True, lone) for part in self._in_order(term.parts)], "and")
         clear = ", and " not in bare.text  # it might seem to begin another sentence
         return _cheapest([bare, whole]) if clear else whole
 
-    def _looks_away(self, term: Term) -> bool:
+    def _at_other_steps(self, term: Term) -> bool:
         """Return True if the wording of a term begins by moving to other steps."""
-        return _looks_on(term) or self._elsewhere(term)
+        return _at_later_steps(term) or self._begins_elsewhere(term)
 
-    def _elsewhere(self, term: Term) -> bool:
+    def _begins_elsewhere(self, term: Term) -> bool:
         """Return True if the wording of a literal begins by moving to other steps: "at the next step …"."""
         match term:
             case Opaque(expression=Expression(head=Operator() as head) as e):
@@ -588,7 +593,7 @@ class SentenceWriter:
 
         def weight(part: Term) -> int:
             changes = isinstance(part, ValueIn) and part.signal.head is CHANGE and not has_own_phrase(part.signal)
-            return 4 if self._elsewhere(part) else 1 if changes else weights[type(part)]
+            return 4 if self._begins_elsewhere(part) else 1 if changes else weights[type(part)]
 
         return sorted(parts, key=weight)
 
@@ -600,7 +605,7 @@ class SentenceWriter:
         return self.item(direct_term(e, self.domains), True, False).text
 
 
-def _at_one_point(term: Or) -> Term | None:
+def _merged_points(term: Or) -> Term | None:
     """Merge the parts of a choice that are F of something into one; None if there are fewer than two."""
     points = [part for part in term.parts if isinstance(part, Eventually) and not isinstance(part.part, Globally)]
     if len(points) < 2:
@@ -613,7 +618,7 @@ def _simpler(candidate: WeighedText) -> tuple[int, bool]:
     return candidate.cost, "," in candidate.text
 
 
-def _looks_on(term: Term) -> bool:
+def _at_later_steps(term: Term) -> bool:
     """Return True if a term is about later steps, not only the last one."""
     return isinstance(term, Globally) or (isinstance(term, Eventually) and not isinstance(term.part, Globally))
 

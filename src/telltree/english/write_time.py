@@ -10,7 +10,7 @@ from telltree.english.tokens import bare_or_quoted, number_words
 from telltree.english.values import Interval, Reals
 from telltree.errors import SettingsError
 from telltree.logic.operators import ELAPSED, GONE, LEFT
-from telltree.panel.dates import UNITS, time_column_of
+from telltree.panel.dates import UNITS, StepLength, time_column_of
 
 # ---- Amounts of time in a suitable unit: 287 days, not 24796800 s. They stay exact.
 
@@ -92,7 +92,7 @@ class Steps:
     """Name of the time column, which stands in for a unit where times have none."""
 
     @classmethod
-    def of(cls, step: tuple[float | None, str] | None) -> "Steps":
+    def of(cls, step: StepLength | None) -> "Steps":
         """Build from a length, if known, and a unit; raise SettingsError if a step cannot have that length."""
         if step is None:
             return cls()

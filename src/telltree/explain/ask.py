@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from telltree.engine import Formula
-from telltree.engine.three_valued import possibly, settled, surely
+from telltree.engine.three_valued import possibly, resolve_unknown, surely
 from telltree.english.paraphrase import with_suggestion
 from telltree.english.read_sentence import read_sentence
 from telltree.english.styles import Style, check_style, english
@@ -152,7 +152,7 @@ class Answer:
         if not self._three_valued:
             return verdict_of(self.formula, self._panel, record, self._missing, self._style)
         # a record for which the formula is false does not even possibly satisfy it
-        certain = settled(self.formula.expression, record not in self.positions)
+        certain = resolve_unknown(self.formula.expression, record not in self.positions)
         verdict = verdict_of(Formula(certain), self._panel, record, self._missing, self._style)
         reason = why_unknown(self.formula, self._panel[[record]])
         return replace(verdict, decision=replace(verdict.decision, unknown=reason))

@@ -12,13 +12,15 @@ from telltree.engine import Answers, Formula
 from telltree.english.styles import Style, all_of, check_style, english
 from telltree.explain.category_text import CategoryText, Statement, groups_text
 from telltree.explain.headlines import APART
+from telltree.explain.notebook import categories_html
 from telltree.explain.occurrence import (
     Occurrence,
     OccurrenceOf,
+    Reach,
     UnknownCount,
     leaf_unknowns,
     occurrences_in,
-    training_occurrences,
+    with_reach,
 )
 from telltree.explain.sentence import claims_of, sentence
 from telltree.logic import Expression
@@ -141,9 +143,7 @@ class Categories(tuple[Category, ...]):
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: the same groups, with whole sentences and formulas folded away."""
-        from telltree.explain.notebook import categories_html
-
-        return categories_html(self)
+        return categories_html(category.as_text for category in self)
 
 
 def categorize(
@@ -232,22 +232,6 @@ def missing_columns(tree: Tree, panel: Panel) -> frozenset[str]:
 # ---- Headlines and short descriptions in words.
 
 
-def headline_text(tree: Tree, number: int) -> str | None:
-    """Return the headline of a leaf, with the shares of its training records and of others that it is true of.
-
-    None if it has none, or if the occurrence of its condition is unknown: it may be true because that never occurs.
-    """
-    leaf, _ = tree.leaves[number - 1]
-    if leaf.headline is None:
-        return None
-    headline, claim = leaf.headline, leaf.headline.formula.expression
-    occurrence = training_occurrences(tree)([claim], number)
-    if occurrence is None:
-        return None
-    reach = _reach(leaf.support - headline.missed, leaf.support, headline.others, headline.elsewhere)
-    return f"{tree.sentence(claim)} ({'; '.join(filter(None, [reach, occurrence.text()]))})"
-
-
 def _headlines(
     tree: Tree,
     panel: Panel,
@@ -279,19 +263,8 @@ def _headlines(
             found.append(None)
             continue
         text = english(headline.formula, tree.schema, missing, step=panel.step)
-        reach = _reach(inside, members, others, elsewhere)
-        found.append(f"{text} ({'; '.join(filter(None, [reach, occurrence.text()]))})")
+        found.append(with_reach(text, Reach(inside, members, others, elsewhere), occurrence))
     return found
-
-
-def _reach(inside: int, members: int, others: int, elsewhere: int) -> str:
-    """Return the shares of records that a headline is true of: `all of its members, 1 % of the others`."""
-    own = f"{_share(inside, members)} of its members" if members else "no members here"
-    return f"{own}, {_share(others, elsewhere)} of the others" if elsewhere else own
-
-
-def _share(some: int, whole: int) -> str:
-    return "none" if not some else "all" if some == whole else percent(some / whole, 0)
 
 
 def _short_descriptions(

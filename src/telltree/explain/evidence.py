@@ -97,13 +97,13 @@ class Evidence:
         It is the margin of the decisive part. If that part compares counts, which have no standard deviation, it is the
         number of steps that would have to become true or false. A missing value is at distance 0.
         """
-        decided = self._trace.decided
-        assert decided is not None
-        return Distance(float(decided.sizes[place]), _UNITS.get(int(decided.units[place])))
+        decisions = self._trace.decisions
+        assert decisions is not None
+        return Distance(float(decisions.distances[place]), _UNITS.get(int(decisions.units[place])))
 
     def held(self, part: Expression, place: int) -> NDArray[np.bool_]:
         """Return the truth of a followed part at each step of the record at a place."""
-        return self._trace.held(part, place)
+        return self._trace.part_truth(part, place)
 
     def count(self, part: Expression, place: int) -> int:
         """Return the number of steps of that record at which the part is true."""
@@ -134,7 +134,7 @@ class Robustness:
 
     def of_records(self, e: Expression) -> Floats:
         """Return the margin of a formula at the first step of every record."""
-        found: Floats = self._tracer.trace(e, spread=self._spread).found.robustness[0]
+        found: Floats = self._tracer.trace(e, deviation=self._spread).robustness[0]
         return found
 
     def evidence(
@@ -145,13 +145,13 @@ class Robustness:
         `follow` are the parts of the formula for which `Evidence.held` and `count` are wanted.
         """
         places = None if records is None else self._places(records)
-        trace = self._tracer.trace(e, places, spread=self._spread, follow=follow, decide=True)
-        assert trace.decided is not None
-        return Evidence(trace.truth[0], trace.found.robustness[0], trace.decided.steps, trace)
+        trace = self._tracer.trace(e, places, deviation=self._spread, follow=follow, decide=True)
+        assert trace.decisions is not None
+        return Evidence(trace.truth[0], trace.robustness[0], trace.decisions.steps, trace)
 
     def _spread(self, signal: Expression) -> float:
         kept = self._kept.get(str(signal)) if self._kept else None
-        return self._reference.spread(signal) if kept is None else kept
+        return self._reference.deviation(signal) if kept is None else kept
 
     def _places(self, records: Iterable[int]) -> NDArray[np.int64]:
         places = np.array(list(records), np.int64)

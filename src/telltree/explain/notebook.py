@@ -3,8 +3,8 @@
 from collections.abc import Container, Iterable, Iterator
 
 from telltree.english.styles import Style, check_style, english
-from telltree.explain.categories import Category, headline_text
 from telltree.explain.category_text import CategoryGroup, CategoryText, names_of, nested
+from telltree.explain.occurrence import headline_text
 from telltree.text import counted, escaped
 from telltree.tree.target import Summary
 from telltree.tree.tree import Leaf, Node, Tree
@@ -32,10 +32,10 @@ def tree_html(tree: Tree, *, missing: Container[str] | None = None, style: Style
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
 
 
-def categories_html(categories: Iterable[Category]) -> str:
+def categories_html(categories: Iterable[CategoryText]) -> str:
     """Return categories as HTML: shared claims above each group, then each category; whole sentences are folded."""
     body = "".join(_alone(one) if isinstance(one, CategoryText) else _group(one, "share")
-                   for one in nested([category.as_text for category in categories]))  # fmt: skip
+                   for one in nested(list(categories)))  # fmt: skip
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
 
 

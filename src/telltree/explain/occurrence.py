@@ -1,4 +1,4 @@
-"""Counts behind the sentences of categories: how often their conditions occur, and how often their truth is unknown.
+"""Counts behind the sentences of categories: occurrences of their conditions, reach of headlines, unknown answers.
 
 "Whenever A, B" says nothing of a record in which A never holds. And with `missing="unknown"`, a record whose answer to
 a question is unknown goes to one of its sides, so that what is true of the other records there may not be true of it.
@@ -16,7 +16,7 @@ from telltree.english.styles import conditions_of
 from telltree.explain.sentence import open_claim
 from telltree.logic import Expression
 from telltree.panel.dates import StepLength
-from telltree.text import counted
+from telltree.text import counted, percent
 from telltree.tree.tree import Branch, Leaf, Node, Tree, UnsureBranch
 
 # ---- Occurrence of conditions.
@@ -88,6 +88,50 @@ def training_occurrences(tree: Tree) -> OccurrenceOf:
         return Occurrence(tuple(n for n in counts if n is not None), leaf.support) if None not in counts else None
 
     return occurrence
+
+
+# ---- Headlines, with the records of which they are true.
+
+
+class Reach(NamedTuple):
+    """Number of records of which a headline is true."""
+
+    inside: int
+    members: int
+    """Number of records of its category, true or not."""
+    others: int
+    elsewhere: int
+    """Number of other records, true or not."""
+
+    def __str__(self) -> str:
+        """Return the shares: "all of its members, 1 % of the others"."""
+        own = f"{_share(self.inside, self.members)} of its members" if self.members else "no members here"
+        return f"{own}, {_share(self.others, self.elsewhere)} of the others" if self.elsewhere else own
+
+
+def _share(some: int, whole: int) -> str:
+    return "none" if not some else "all" if some == whole else percent(some / whole, 0)
+
+
+def with_reach(headline: str, reach: Reach, occurrence: Occurrence) -> str:
+    """Return a headline with its reach and the occurrence of its condition in brackets."""
+    return f"{headline} ({'; '.join(filter(None, [str(reach), occurrence.text()]))})"
+
+
+def headline_text(tree: Tree, number: int) -> str | None:
+    """Return the headline of a leaf with its reach among the training records.
+
+    None if it has none, or if the occurrence of its condition is unknown: it may be true because that never occurs.
+    """
+    leaf, _ = tree.leaves[number - 1]
+    if leaf.headline is None:
+        return None
+    headline, claim = leaf.headline, leaf.headline.formula.expression
+    occurrence = training_occurrences(tree)([claim], number)
+    if occurrence is None:
+        return None
+    reach = Reach(leaf.support - headline.missed, leaf.support, headline.others, headline.elsewhere)
+    return with_reach(tree.sentence(claim), reach, occurrence)
 
 
 # ---- Unknown answers on the path to a leaf.

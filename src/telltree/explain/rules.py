@@ -5,8 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from telltree.english.styles import Style
-from telltree.explain.categories import headline_text
-from telltree.explain.occurrence import training_occurrences
+from telltree.explain.occurrence import headline_text, training_occurrences
 from telltree.explain.sentence import claims_of, sentence
 from telltree.logic.expression import conjunction
 from telltree.tree.target import Cell, Certainty

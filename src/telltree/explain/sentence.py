@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Sequence
 
 from telltree.engine import Formula
-from telltree.engine.three_valued import asked_missing, possibly
+from telltree.engine.three_valued import columns_tested_for_missing, possibly
 from telltree.english import implication, term_of
 from telltree.english import plain as plain_expression
 from telltree.english.normal_form import same
@@ -106,8 +106,8 @@ def _conjunction(
 
     Each claim is simplified by itself. Quotations are the words of a grammar rule or a user function.
     """
-    static, asked = static_columns(schema), frozenset[str]().union(*map(asked_missing, claims))
-    terms = [term_of(claim, asked_missing(claim), static=static) for claim in claims]
+    static, asked = static_columns(schema), frozenset[str]().union(*map(columns_tested_for_missing, claims))
+    terms = [term_of(claim, columns_tested_for_missing(claim), static=static) for claim in claims]
     parts = dict.fromkeys(part for term in terms for part in (term.parts if isinstance(term, And) else (term,)))
     whole = And(tuple(parts)) if len(parts) > 1 else next(iter(parts), TRUE)
     return text_with_quotations(whole, schema, step=step, missing=asked)

@@ -13,7 +13,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.grammar import Derivation, Grammar
 from telltree.grammar.random_streams import FREE, finished_name, longer_name
 from telltree.grammar.tables import code_of
-from telltree.grammar.templates import Conditions, Shapes, Template
+from telltree.grammar.templates import Conditions, Template, TemplateSet
 from telltree.logic import Hole
 from telltree.logic.meaning import MicroOp
 
@@ -26,14 +26,14 @@ _MOST_LOOKED = 1 << 22
 _ALL, _NONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
 
 
-class Texts(NamedTuple):
+class Fillings(NamedTuple):
     """All possible fillings of slots, one a row."""
 
     rules: NDArray[np.int32]
     lengths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, choices: Sequence[tuple[int, ...]]) -> "Texts":
+    def of(cls, choices: Sequence[tuple[int, ...]]) -> "Fillings":
         """Return these fillings."""
         width = max(map(len, choices), default=1)
         rules = np.zeros((len(choices), max(1, width)), np.int32)
@@ -54,24 +54,26 @@ class Sweep(NamedTuple):
     first: NDArray[np.int64]
     number: NDArray[np.int64]
     follows: NDArray[np.int64]  # slots that may be exchanged are filled in one order only
-    chosen: NDArray[np.int64]  # rows of the texts
+    chosen: NDArray[np.int64]  # rows of the fillings
     known: NDArray[np.uint64]  # bits of entries: a filling whose entries share one was tried with another template
     hopeless: NDArray[np.bool_]  # entries with which no filling can be good enough; a search may set more
 
     @classmethod
-    def of(cls, shape: Template, chosen: Sequence[NDArray[np.int64]], known: Sequence[NDArray[np.uint64]]) -> "Sweep":
+    def of(
+        cls, template: Template, chosen: Sequence[NDArray[np.int64]], known: Sequence[NDArray[np.uint64]]
+    ) -> "Sweep":
         """Return the sweep of a template, given the rows for each slot and their bits."""
         number = np.array([len(rows) for rows in chosen], np.int64)
         rows = np.concatenate([*chosen, np.empty(0, np.int64)])
-        marks = np.concatenate([*known, np.empty(0, np.uint64)])
-        follows = np.array(shape.follows, np.int64)
+        signatures = np.concatenate([*known, np.empty(0, np.uint64)])
+        follows = np.array(template.follows, np.int64)
         return cls(
-            np.array(shape.items, np.int32),
+            np.array(template.items, np.int32),
             np.cumsum(number) - number,
             number,
             follows,
             rows,
-            marks,
+            signatures,
             np.zeros(len(rows), np.bool_),
         )
 
@@ -88,7 +90,7 @@ class Sweep(NamedTuple):
         return not self.number.all()
 
     @property
-    def fillings(self) -> int:
+    def size(self) -> int:
         """The number of fillings, known ones included."""
         found, first = 1, dict[int, int]()
         for slot, before in enumerate(self.follows.tolist()):
@@ -100,7 +102,7 @@ class Sweep(NamedTuple):
 
 
 @small
-def _fill(sweep, texts, cursor, rules):
+def _fill(sweep, fillings, cursor, rules):
     """Write one filling; returns its length and its name."""
     length, name = 0, FREE
     for k in range(len(sweep.items)):
@@ -110,21 +112,21 @@ def _fill(sweep, texts, cursor, rules):
             length += 1
             continue
         slot = at(-1 - item)
-        text = at(sweep.chosen[at(sweep.first[slot] + cursor[slot])])
-        for j in range(texts.lengths[text]):
-            rules[at(length)], name = texts.rules[text, at(j)], longer_name(name, texts.rules[text, at(j)])
+        row = at(sweep.chosen[at(sweep.first[slot] + cursor[slot])])
+        for j in range(fillings.lengths[row]):
+            rules[at(length)], name = fillings.rules[row, at(j)], longer_name(name, fillings.rules[row, at(j)])
             length += 1
     return length, finished_name(name)
 
 
 @kernel
-def fill_slots(sweep, texts, cursor, rules, lengths, names, row, end):
+def fill_slots(sweep, fillings, cursor, rules, lengths, names, row, end):
     """Write the fillings from the cursor on into rows `row` … `end` − 1; the cursor moves on.
 
     Returns the row after the last one written, whether all fillings were written, and whether there is time to go on:
     it takes long to skip millions that are known or hopeless.
     """
-    sweep, texts = borrowed(sweep), borrowed(texts)
+    sweep, fillings = borrowed(sweep), borrowed(fillings)
     slots, looked = len(cursor), 0
     while row < end and looked < _MOST_LOOKED:
         looked += 1
@@ -136,7 +138,7 @@ def fill_slots(sweep, texts, cursor, rules, lengths, names, row, end):
             for k in range(slot + 1, slots):
                 cursor[at(k)] = sweep.number[at(k)] - 1
         elif shared == _NONE:
-            lengths[at(row)], names[at(row)] = _fill(sweep, texts, cursor, rules[at(row)])
+            lengths[at(row)], names[at(row)] = _fill(sweep, fillings, cursor, rules[at(row)])
             row += 1
         slot = slots - 1
         while slot >= 0:
@@ -164,38 +166,38 @@ _MOST_KNOWN = 64  # bits of a known entry
 class Swept(NamedTuple):
     """All fillings of slots, and the sweep of each template."""
 
-    texts: Texts
+    fillings: Fillings
     sweeps: list[Sweep]
     telling: dict[Hashable, Ints]
     """For each group, one filling of those that hold at the same steps; none that holds at all steps or at none."""
 
 
-def swept(shapes: Shapes, marks: Signatures | None) -> Swept:
+def swept(templates: TemplateSet, signatures: Signatures | None) -> Swept:
     """Return the fillings of the slots of all templates."""
-    groups, first = shapes.groups, dict[Hashable, int]()
+    groups, first = templates.groups, dict[Hashable, int]()
     choices = [choice for group in groups.values() for choice in group.choices]
     for key in groups:
         first[key] = sum(len(groups[before].choices) for before in first)
-    texts = Texts.of(choices)
+    fillings = Fillings.of(choices)
     literals = np.full(len(choices), -1, np.int64)
     for key, group in groups.items():
         if group.is_condition:
             own = first[key] + np.arange(len(group.choices))
             literals[own] = own
-    settled = _tell_apart(literals, texts, marks)
+    settled = _tell_apart(literals, fillings, signatures)
     rows = {key: first[key] + np.arange(len(group.choices)) for key, group in groups.items()}
-    sweeps = _Sweeps(literals, rows, shapes.every_size)
+    sweeps = _Sweeps(literals, rows, templates.every_size)
     telling = {key: own[~np.isin(literals[own] >> 1, settled)] for key, own in sweeps.distinct.items()}
-    return Swept(texts, sweeps.all(shapes.all), telling)
+    return Swept(fillings, sweeps.all(templates.all), telling)
 
 
-def _tell_apart(literals: Ints, texts: Texts, marks: Signatures | None) -> list[int]:
+def _tell_apart(literals: Ints, fillings: Fillings, signatures: Signatures | None) -> list[int]:
     """Number the conditions: those that hold at the same steps have the same number, and a negation the next one.
 
     Returns half the numbers of those that hold at all steps or at none, as far as that is known.
     """
     conditions = np.flatnonzero(literals >= 0)
-    found = marks(texts.rows(conditions)) if marks is not None and len(conditions) else None
+    found = signatures(fillings.rows(conditions)) if signatures is not None and len(conditions) else None
     if found is None:
         literals[conditions] = 2 * np.arange(len(conditions))
         return []
@@ -203,7 +205,7 @@ def _tell_apart(literals: Ints, texts: Texts, marks: Signatures | None) -> list[
     for row, (true, false) in zip(conditions.tolist(), found, strict=True):
         number = numbers.setdefault(min(true, false), len(numbers))
         literals[row] = 2 * number + (true > false)
-    return [number for mark, number in numbers.items() if not any(mark)]
+    return [number for signature, number in numbers.items() if not any(signature)]
 
 
 class _Sweeps:
@@ -223,25 +225,25 @@ class _Sweeps:
             alike[literal].append(row)
         return np.array(sorted(own[len(own) // 2] for own in alike.values()), np.int64)
 
-    def all(self, shapes: Sequence[Template]) -> list[Sweep]:
+    def all(self, templates: Sequence[Template]) -> list[Sweep]:
         """Return the sweeps, in the order of the templates."""
-        return [self._of(shape) for shape in shapes]
+        return [self._of(template) for template in templates]
 
-    def _of(self, shape: Template) -> Sweep:
-        rows = self._rows if len(shape.slots) == 1 else self.distinct  # a few more that tie, where that costs little
-        chosen = [rows[key] for key in shape.slots]
+    def _of(self, template: Template) -> Sweep:
+        rows = self._rows if len(template.slots) == 1 else self.distinct  # a few more that tie, where that costs little
+        chosen = [rows[key] for key in template.slots]
         known = [np.zeros(len(own), np.uint64) for own in chosen]
-        if shape.simple is not None and all(self._literals[own].min(initial=0) >= 0 for own in chosen):
-            self._mark_known(shape, chosen, known)
-        return Sweep.of(shape, chosen, known)
+        if template.simple is not None and all(self._literals[own].min(initial=0) >= 0 for own in chosen):
+            self._mark_known(template, chosen, known)
+        return Sweep.of(template, chosen, known)
 
-    def _mark_known(self, shape: Template, chosen: Sequence[Ints], known: Sequence[NDArray[np.uint64]]) -> None:
+    def _mark_known(self, template: Template, chosen: Sequence[Ints], known: Sequence[NDArray[np.uint64]]) -> None:
         """Mark fillings that an earlier template has tried, of no more terminals, which differs only in negations of
         atoms.
         """
-        assert shape.simple is not None
-        name, kind, slots, negated = shape.simple
-        tried = self._tried[name, kind, shape.size if self._every_size else 0]
+        assert template.simple is not None
+        name, kind, slots, negated = template.simple
+        tried = self._tried[name, kind, template.size if self._every_size else 0]
         own = [self._literals[chosen[slot]] ^ turned for slot, turned in zip(slots, negated, strict=True)]
         bit = 0
         for earlier in tried:
@@ -271,10 +273,10 @@ class Extending:
     """All ways to join a part of a formula with one more atom."""
 
     def __init__(
-        self, grammar: Grammar, max_depth: int, texts: Texts, groups: dict[Hashable, NDArray[np.int64]]
+        self, grammar: Grammar, max_depth: int, fillings: Fillings, groups: dict[Hashable, NDArray[np.int64]]
     ) -> None:
-        """`texts` are the fillings that swept returned, `groups` the rows of each group of conditions."""
-        self._grammar, self._max_depth, self._texts = grammar, max_depth, texts
+        """`fillings` are those that `swept` returned, `groups` the rows of each group of conditions."""
+        self._grammar, self._max_depth, self._fillings = grammar, max_depth, fillings
         self._joining: dict[str, list[_Joining]] = {}
         self._atoms: dict[str, list[tuple[int, NDArray[np.int64]]]] = {}
         for key, own in groups.items():
@@ -303,15 +305,17 @@ class Extending:
         row, thinned = 0, 0
         for i, length in enumerate(formulas.lengths.tolist()):
             sweeps = [
-                (items, texts)
-                for items, texts in self._of(formulas.rules[i, :length].tolist())
-                if len(items) + self._texts.rules.shape[1] <= room.rules.shape[1]
+                (items, rows)
+                for items, rows in self._of(formulas.rules[i, :length].tolist())
+                if len(items) + self._fillings.rules.shape[1] <= room.rules.shape[1]
             ]
-            thinned = thinned or max(1, -(-at_least * sum(len(texts) for _, texts in sweeps) // most))
-            for number, (items, texts) in enumerate(sweeps):
-                sweep, cursor = Sweep.alone(items, texts[(i + number) % thinned :: thinned]), np.zeros(1, np.int64)
+            thinned = thinned or max(1, -(-at_least * sum(len(rows) for _, rows in sweeps) // most))
+            for number, (items, rows) in enumerate(sweeps):
+                sweep, cursor = Sweep.alone(items, rows[(i + number) % thinned :: thinned]), np.zeros(1, np.int64)
                 if not sweep.is_empty:
-                    row, _, _ = fill_slots(sweep, self._texts, cursor, room.rules, room.lengths, room.names, row, most)
+                    row, _, _ = fill_slots(
+                        sweep, self._fillings, cursor, room.rules, room.lengths, room.names, row, most
+                    )
                 if row == most:
                     return room
         return room
@@ -325,8 +329,8 @@ class Extending:
                 before, inside, after = rules[:node], rules[part], rules[part.stop :]
                 new = [-1, *inside] if joining.new_first else [*inside, -1]
                 items = np.array([*before, joining.rule, *new, *after], np.int32)
-                for texts in self._fitting(items, joining.other):
-                    yield items, texts
+                for rows in self._fitting(items, joining.other):
+                    yield items, rows
 
     def _fitting(self, items: NDArray[np.int32], symbol: str) -> Iterator[NDArray[np.int64]]:
         """Yield the atoms of a symbol that do not nest too deeply in the slot."""
@@ -341,4 +345,4 @@ class Extending:
             holes = tables.hole[tables.rule["first_hole"][item] : tables.rule["first_hole"][item + 1]]
             above += [here + drop for drop in holes["drop"].tolist()[::-1]]
         if deepest <= self._max_depth:
-            yield from (texts for height, texts in self._atoms[symbol] if height <= room)
+            yield from (rows for height, rows in self._atoms[symbol] if height <= room)

@@ -96,7 +96,7 @@ class Grammar:
         return cls._of(parse_grammar(text, len(_schema(data))), data, functions)
 
     @classmethod
-    def unread(cls, read: Callable[[], "Grammar"]) -> "Grammar":
+    def deferred(cls, read: Callable[[], "Grammar"]) -> "Grammar":
         """Return a grammar that is read at its first use: with thousands of columns that takes seconds."""
         grammar = object.__new__(cls)
         grammar.__dict__["_read"] = read
@@ -205,7 +205,7 @@ class Grammar:
 
     @cached_property
     def counting_nodes(self) -> "Grammar":
-        """The same language, with the number of nodes of the derivation tree as the size of a formula: the paper's N_e."""
+        """The same language, with nodes of the derivation tree as the size of a formula: the paper's N_e."""
         if self.rules[0].nodes:
             return self
         definitions = parse_grammar(self._text, len(self.schema))

@@ -208,7 +208,7 @@ def _fold(
 
 
 def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
-    """Add a rule, or merge it into an equal one, which gets the weight of both, and the nodes of the shorter way to it."""
+    """Add a rule, or merge it into an equal one: the weights add up, and the nodes of the shorter way stay."""
     before = rules.get(key)
     if before is None:
         rules[key] = body, weight

@@ -62,7 +62,7 @@ def _text(body: Draft, symbols: Container[str]) -> str:  # noqa: PLR0911 - one f
 
 
 def _operand(body: Draft, symbols: Container[str]) -> str:
-    """Write an operand; infix expressions inside others always have brackets, so nobody needs to know the precedence."""
+    """Write an operand; infix expressions inside others have brackets, so nobody needs to know the precedence."""
     if isinstance(body, Pick):
         infix = _is_operator_set(body)
     else:

@@ -218,13 +218,13 @@ class PrototypeTree:
     that no rule becomes impossible.
     """
 
-    def __init__(self, grammar: Grammar, max_depth: int, kept: float, most_places: int = _MOST_PLACES) -> None:
+    def __init__(self, grammar: Grammar, max_depth: int, kept: float) -> None:
         tables = grammar.tables
         self._tables, self._depth, self._kept = tables.growing, deepest(tables, max_depth), kept
         first_rule = np.searchsorted(tables.rule["symbol"][:-1], np.arange(len(tables.of_symbol)))
         chances = max(_MOST_CHANCES, int(first_rule[1]))
         self._prototype = Prototype(
-            place=np.zeros(most_places, PLACE),
+            place=np.zeros(_MOST_PLACES, PLACE),
             choice=np.zeros(chances, CHOICE),
             chance=np.zeros(chances),
             used=np.zeros(2, np.int64),
@@ -253,7 +253,7 @@ class PrototypeTree:
         )  # fmt: skip
 
     def along(self, rules: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the places of a derivation, made if need be, and the rule at each; only those for which there is room."""
+        """Return the places of a derivation, made if need be, and the rule at each; only those with room."""
         path = np.empty(len(rules), np.int64)
         if follow(self._tables, self._prototype, rules, self._stack, path, self._room):
             self._forget()

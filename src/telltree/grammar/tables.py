@@ -387,9 +387,14 @@ class Idents:
 
 
 def _codes(templates: Sequence[Expression], idents: Idents) -> tuple[NDArray[np.int64], Records]:
-    """Where the nodes of each template start, and one past the last; the nodes of all."""
+    """Return where the nodes of each template start, and one past the last; and the nodes of all."""
     nodes = [[_code(e, idents) for e in _nodes(template)] for template in templates]
-    return np.cumsum([0, *map(len, nodes)]), np.array([node for own in nodes for node in own], _CODE)
+    codes = np.zeros(sum(map(len, nodes)), _CODE)  # zeros between the fields too: equal tables have equal bytes
+    for name, column in zip(
+        _CODE.names or (), zip(*(node for own in nodes for node in own), strict=True), strict=False
+    ):
+        codes[name] = column
+    return np.cumsum([0, *map(len, nodes)]), codes
 
 
 def _nodes(e: Expression) -> Iterator[Expression]:

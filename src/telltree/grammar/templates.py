@@ -110,11 +110,11 @@ class Values:
         return 2 * place
 
 
-# ---- Scopes, and the numbers of formulas within them
+# ---- Limits, and the numbers of formulas within them
 
 
 @dataclass(frozen=True)
-class Scope:
+class FormulaLimits:
     """All formulas within limits on atoms, nested operators and terminals.
 
     An atom is the smallest condition, such as `x < 5`. Anything inside an atom does not count, unless it comes from a
@@ -157,7 +157,7 @@ _ENDLESS = 1 << 40
 class Counted:
     """The number of derivations within a scope."""
 
-    def __init__(self, rules: Sequence[Rule], scope: Scope) -> None:
+    def __init__(self, rules: Sequence[Rule], scope: FormulaLimits) -> None:
         self._scope, self._known = scope, dict[tuple[str, int], _Sizes]()
         self._kinds: dict[str, Counter[_Kind]] = {}
         for rule in rules:
@@ -312,7 +312,7 @@ class Choices:
 
 # ---- The templates of a grammar within a scope, one for each meaning
 
-MOST_SHAPES = 50_000
+MOST_TEMPLATES = 50_000
 _MOST_TRIED = 5_000_000
 """The number of combinations of templates that are tried before giving up."""
 
@@ -354,7 +354,7 @@ class Simple(NamedTuple):
     """The meaning of a template that is F of a conjunction of atoms, or a conjunction of F of single atoms."""
 
     name: str
-    """Which of the two."""
+    """The name of the form."""
     kind: tuple[tuple[int, int], ...]
     """For each slot its group, and 1 if F of it is negated: the same for templates that differ only in negations of
     atoms.
@@ -378,14 +378,14 @@ class _Entry(NamedTuple):
     height: int
 
 
-class Shapes:
+class TemplateSet:
     """All templates of the start symbol within a scope, those of fewer atoms and terminals first.
 
     Of templates with the same meaning, or the opposite one, only the shortest is kept; with `every_size`, one of each
     size.
     """
 
-    def __init__(self, rules: Sequence[Rule], scope: Scope, *, every_size: bool = False) -> None:
+    def __init__(self, rules: Sequence[Rule], scope: FormulaLimits, *, every_size: bool = False) -> None:
         self._rules, self._scope, self.every_size = rules, scope, every_size
         self._choices = Choices(rules)
         self._values, self._tried = Values(), 0
@@ -474,7 +474,7 @@ class Shapes:
         for first in options[0]:
             self._tried += 1
             if self._tried > _MOST_TRIED:
-                raise _too_many_shapes()
+                raise _too_many_templates()
             if self._scope.has(atoms + first.atoms, terminals + first.terminals, 0):
                 for rest in self._products(options[1:], atoms + first.atoms, terminals + first.terminals):
                     yield first, *rest
@@ -511,8 +511,8 @@ class Shapes:
                 return
         reached.append((entry.size, entry.terminals, entry.height))
         self._entries[symbol].append(entry)
-        if len(self._reached) > MOST_SHAPES:
-            raise _too_many_shapes()
+        if len(self._reached) > MOST_TEMPLATES:
+            raise _too_many_templates()
 
     def _finished(self, start: str) -> list[Template]:
         """Return the templates of the start symbol: a formula and its negation make the same split."""
@@ -521,10 +521,10 @@ class Shapes:
             key = entry.valued.value >> 1, entry.size if self.every_size else 0
             if key not in best or entry.size < best[key].size:
                 best[key] = entry
-        found = [self._shape(entry) for entry in best.values()]
-        return sorted(found, key=lambda shape: (shape.atoms, shape.size))
+        found = [self._template(entry) for entry in best.values()]
+        return sorted(found, key=lambda template: (template.atoms, template.size))
 
-    def _shape(self, entry: _Entry) -> Template:
+    def _template(self, entry: _Entry) -> Template:
         follows = [-1] * len(entry.slots)
         self._note_alike(entry.valued, follows)
         simple = self._simple(entry.valued)
@@ -588,7 +588,7 @@ def _shifted(tree: Any, by: int) -> Any:
     return None if tree is None else tree + by
 
 
-def _too_many_shapes() -> SettingsError:
+def _too_many_templates() -> SettingsError:
     return SettingsError(
         "this grammar has too many kinds of formulas to try them all; allow fewer atoms or less depth, or take another "
         "search"

@@ -338,7 +338,7 @@ def _constant(head: Number | Shape) -> str:
 
 
 def _operand(e: Expression) -> str:
-    """Write an operand; infix expressions inside others always have brackets: nobody needs to know the precedence."""
+    """Write an operand; infix expressions inside others have brackets, so nobody needs to know the precedence."""
     infix = isinstance(e.head, Operator) and e.head.form is Form.INFIX
     return f"({_text(e)})" if infix else _text(e)
 

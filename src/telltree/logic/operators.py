@@ -91,7 +91,7 @@ Signature = Callable[[tuple[Type, ...]], Type | None]
 
 
 class Form(enum.Enum):
-    """How an operator is written."""
+    """The notation of an operator."""
 
     CALL = "call"  # F(x)
     PREFIX = "prefix"  # ¬x
@@ -274,8 +274,8 @@ def _of_event(types: tuple[Type, ...]) -> Type | None:
 
 
 def _missing(types: tuple[Type, ...]) -> Type | None:
-    asked = (Type.REAL_VECTOR, Type.CATEGORICAL_VECTOR, Type.BOOLEAN_VECTOR)
-    return Type.BOOLEAN_VECTOR if types[0] in asked else None
+    vectors = (Type.REAL_VECTOR, Type.CATEGORICAL_VECTOR, Type.BOOLEAN_VECTOR)
+    return Type.BOOLEAN_VECTOR if types[0] in vectors else None
 
 
 _TRUTHS = "Boolean vectors"
@@ -545,14 +545,6 @@ def register(operator: Operator) -> None:
     _note_change()
 
 
-def withdraw(operator: Operator) -> None:
-    """Take a row out of the table again."""
-    OPERATORS.remove(operator)
-    for spelling in operator.spellings:
-        del _BY_SPELLING[spelling]
-    _note_change()
-
-
 def _note_change() -> None:
     for cells in EVERYONE:  # some of whose cells are derived from rows
         cells.changes += 1
@@ -594,7 +586,7 @@ class Cells(MutableMapping[Operator, T]):
         about: Callable[[Operator], bool] = lambda _: True,
         derived: Callable[[Operator], T | None] = lambda _: None,
     ) -> None:
-        """`who` needs the cells, which stand at `place` in the source; `about` selects the operators that must have one.
+        """`who` needs the cells, at `place` in the source; `about` selects the operators that must have one.
 
         `derived` makes the cell of an operator without one of its own from its row; None if it cannot.
         """

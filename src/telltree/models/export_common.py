@@ -91,9 +91,9 @@ class Exported:
         return cls(tree, category, known, style)
 
     @property
-    def demand(self) -> str:
+    def requirement(self) -> str:
         """A sentence on how records must be resampled before they are classified; "" if they need not be."""
-        return self.tree.how_read.demand(self.tree.step)
+        return self.tree.how_read.requirement(self.tree.step)
 
     @property
     def categories(self) -> Iterator[Chosen]:

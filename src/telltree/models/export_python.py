@@ -92,7 +92,7 @@ def python_module(exported: Exported, time: str | None = None) -> str:
         labels, noun = ascii([chosen.label for chosen in exported.categories]), exported.tree.target.words.label
         end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=labels, start=start, noun=noun)
         use = f"`predict(record)` gives its {noun}, and `find_category(record)` its category."
-    head = _HEAD.format(use=f"{use}\n{exported.demand}".rstrip()) + _times_comment(formulas, reads)
+    head = _HEAD.format(use=f"{use}\n{exported.requirement}".rstrip()) + _times_comment(formulas, reads)
     return head + _runtime() + _functions(formulas, reads) + end
 
 

@@ -42,7 +42,7 @@ LONGEST_SHAPE = 400  # steps; SQLite adds up less than a thousand numbers at onc
 
 def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     """Write a query for the category and label of each record; for one category, a query for its records."""
-    return (f"-- {exported.demand}\n" if exported.demand else "") + _query(exported, table, id, time)
+    return (f"-- {exported.requirement}\n" if exported.requirement else "") + _query(exported, table, id, time)
 
 
 def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`

@@ -50,7 +50,7 @@ def stl(exported: Exported) -> str:
         label = json.dumps(chosen.label, default=str)
         assertions.append(f"// {label}\ncategory_{chosen.number} = {_joined('and', parts) or '1 > 0'}\n")
     signals = [*writer.signals(), *(f"output float category_{one.number}" for one in exported.categories)]
-    head = _HEAD + (f"// {exported.demand}\n" if exported.demand else "")
+    head = _HEAD + (f"// {exported.requirement}\n" if exported.requirement else "")
     return head + "".join(f"{line}\n" for line in signals) + "".join(assertions)
 
 

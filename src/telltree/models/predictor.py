@@ -3,12 +3,13 @@
 import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from telltree.engine import Formula
-from telltree.engine.three_valued import settled
+from telltree.engine.three_valued import resolve_unknown
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar.formulas import expression_of
+from telltree.grammar.grammar import Grammar
 from telltree.grammar.parser import parse_expression
 from telltree.logic import UserFunction
 from telltree.models.document import Branch, ColumnEntry, CommonEntry, Document, FunctionEntry, HowReadEntry, LeafEntry
@@ -19,10 +20,6 @@ from telltree.panel.input_options import ReadArguments
 from telltree.tree.class_target import read_target
 from telltree.tree.target import Target
 from telltree.tree.tree import Leaf, Node, Optimum, Tree, Unknown
-
-if TYPE_CHECKING:
-    from telltree.grammar import Grammar
-
 
 # ---- Parts of model files that prediction needs: columns, target, shape and formulas of the tree.
 
@@ -92,7 +89,7 @@ def target_of(document: CommonEntry) -> Target:
 class FormulaReader:
     """Parses formulas, and restores the English that rules of the grammar give them."""
 
-    def __init__(self, grammar: "Grammar | None", schema: Schema, functions: dict[str, UserFunction]) -> None:
+    def __init__(self, grammar: Grammar | None, schema: Schema, functions: dict[str, UserFunction]) -> None:
         self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
         self._schema = schema if grammar is None else grammar.schema
         self._known: dict[tuple[str, bool], Formula] = {}
@@ -124,7 +121,7 @@ def question_of(entry: Branch, formulas: FormulaReader, *, spoken: bool = True) 
     if entry.unknown is None:
         return formulas.read(entry.formula, entry.spoken and spoken), None
     unsettled = formulas.read(entry.unknown.said, entry.spoken and spoken)
-    formula = Formula(settled(unsettled.expression, entry.unknown.goes))
+    formula = Formula(resolve_unknown(unsettled.expression, entry.unknown.goes))
     if formula != formulas.read(entry.formula, spoken=False):
         raise ModelFormatError(f"{DAMAGED}: its formula {entry.formula!r:.100} is not what it says of unknown answers")
     return formula, Unknown(unsettled, entry.unknown.goes, entry.unknown.records)

@@ -20,7 +20,7 @@ from telltree.models.model import FittedModel, ForestModel, Model
 from telltree.models.parse_document import MOST_BYTES, bounded, checked
 from telltree.panel import Column, Schema
 from telltree.panel.dates import StepLength, time_column_of
-from telltree.panel.input_options import ReadArguments, joint_reading
+from telltree.panel.input_options import ReadArguments, joined_arguments
 from telltree.panel.schema import TEXTS
 from telltree.search import SEARCHES, Proof
 from telltree.tree.criterion import MDL, GiniSize
@@ -105,7 +105,7 @@ def _forest_document(model: ForestModel) -> ForestDocument:
     still = frozenset().union(*(tree.static for tree in trees))
     found = {
         "format": FOREST,
-        **_shared_entries(model, trees, still, joint_reading(tree.how_read for tree in trees)),
+        **_shared_entries(model, trees, still, joined_arguments(tree.how_read for tree in trees)),
         "trees": [list(_preorder(tree.root, 0)) for tree in trees],
         "counts": list(model.counts),
         "n_estimators": _python_value(model.n_estimators),

@@ -205,37 +205,37 @@ class ReadArguments:
         found["how"] = self.how if isinstance(self.how, str) else dict(self.how)
         return {field.name: found[field.name] for field in fields(self) if found[field.name] != field.default}
 
-    def demand(self, learnt: StepLength | None) -> str:
+    def requirement(self, expected: StepLength | None) -> str:
         """Return a sentence for programs that read records themselves; "" if records were not resampled."""
         if self.every is None:
             return ""
-        return f"Records must be resampled to {_step_text(learnt)}, as those were that the tree learnt from."
+        return f"Records must be resampled to {_step_text(expected)}, as those were that the tree learnt from."
 
-    def check(self, learnt: StepLength | None, found: StepLength | None) -> None:
+    def check(self, expected: StepLength | None, found: StepLength | None) -> None:
         """Raise a DataError if the model learnt from resampled records, and the steps of new ones differ."""
-        if self.every is None or learnt is None or _equal_steps(learnt, found):
+        if self.every is None or expected is None or _equal_steps(expected, found):
             return
         raise DataError(
-            f"the tree learnt from records that were resampled to {_step_text(learnt)}, "
+            f"the tree learnt from records that were resampled to {_step_text(expected)}, "
             f"but these have {_step_text(found)}; read them with every={self.every!r}, "
             f"or hand in panel.resample({self.every!r})"
         )
 
 
-AS_USUAL = ReadArguments()
+DEFAULT_ARGUMENTS = ReadArguments()
 
 
-def joint_reading(parts: Iterable[ReadArguments]) -> ReadArguments:
+def joined_arguments(parts: Iterable[ReadArguments]) -> ReadArguments:
     """Join the arguments that `of` returned for several sets of columns."""
     found = list(parts)
     pairs = {pair for one in found if not isinstance(one.how, str) for pair in one.how}
     return replace(found[0], how=tuple(sorted(pairs))) if pairs else found[0]
 
 
-def _equal_steps(learnt: StepLength | None, found: StepLength | None) -> bool:
-    if learnt is None or found is None or learnt[0] is None or found[0] is None:
-        return learnt == found
-    return learnt[1] == found[1] and math.isclose(learnt[0], found[0], rel_tol=1e-9)
+def _equal_steps(expected: StepLength | None, found: StepLength | None) -> bool:
+    if expected is None or found is None or expected[0] is None or found[0] is None:
+        return expected == found
+    return expected[1] == found[1] and math.isclose(expected[0], found[0], rel_tol=1e-9)
 
 
 def _step_text(step: StepLength | None) -> str:

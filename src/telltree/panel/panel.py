@@ -17,7 +17,7 @@ from telltree.panel.arrays import arrays_of, read_arrays, read_table
 from telltree.panel.dates import DateFormat, Dates, NamedStep, duration_text, moment_text
 from telltree.panel.disk_arrays import on_disk, unload
 from telltree.panel.frames import frame_of, frame_per_record, frames_of, long_frame
-from telltree.panel.input_options import AS_USUAL, Options, Origin, ReadArguments, Roles
+from telltree.panel.input_options import DEFAULT_ARGUMENTS, Options, Origin, ReadArguments, Roles
 from telltree.panel.names_and_missing import says_missing
 from telltree.panel.panel_data import PanelData, Rows, gather, unseen_levels, warn_unseen
 from telltree.panel.resample import How, resampled
@@ -63,7 +63,7 @@ class Panel:
     notes: tuple[str, ...]
     _store: Store
     _positions: npt.NDArray[np.int64]  # of this view's records in the store, for static columns
-    how_read: ReadArguments = AS_USUAL
+    how_read: ReadArguments = DEFAULT_ARGUMENTS
     """The arguments for reading more records of this kind."""
     origin: Origin | None = None
     """The files from which the records of the store can be read again; None if they came from elsewhere."""
@@ -73,7 +73,7 @@ class Panel:
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod
-    def _of(cls, data: PanelData, how_read: ReadArguments = AS_USUAL) -> "Panel":
+    def _of(cls, data: PanelData, how_read: ReadArguments = DEFAULT_ARGUMENTS) -> "Panel":
         """Return a panel of whole records."""
         store = data.store
         positions = frozen(np.arange(len(store.lengths), dtype=Index))

@@ -231,7 +231,7 @@ def assemble(source: InputColumns, grouping: Grouping, options: Options) -> Pane
     for name, values in values_of.items():
         owner = grouping.owner if name in source.rows else grouping.id_of
         fields = overrides.get(name, {})
-        encoded = encode(name, values, owner, wanted_type(name, fields), options.declared(name))
+        encoded = encode(name, values, owner, declared_type(name, fields), options.declared(name))
         column = _column(name, encoded, fields, proposed.get(name, {}))
         if encoded.rounded:
             rounded[name] = encoded.rounded
@@ -251,7 +251,7 @@ def assemble(source: InputColumns, grouping: Grouping, options: Options) -> Pane
             rows[name] = frozen(array)
         is_static = name in static
         columns.append(column if column.static is is_static else dataclasses.replace(column, static=is_static))
-        if encoded.gaps or wanted_type(name, fields) is None:
+        if encoded.gaps or declared_type(name, fields) is None:
             doubts.setdefault(_doubt(encoded), []).append(name)
         unload()
     data = PanelData(
@@ -279,7 +279,7 @@ def _column(name: str, encoded: Encoded, fields: dict[str, Any], proposed: Mappi
     return dataclasses.replace(column, levels=encoded.levels) if encoded.levels and not column.levels else column
 
 
-def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
+def declared_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
     """Return the type that the user declares for a column, perhaps only by fields that no other type has."""
     if "type" in fields:
         return Column(name, fields["type"]).type
@@ -367,21 +367,14 @@ def _doubt(encoded: Encoded) -> str:
     if encoded.type is not ColumnType.REAL:
         return ""
     if not encoded.whole:
-        flags = is_zero_one(numbers)
-        return (
-            'only 0 and 1, read as real, since they are floats; else say type = "Boolean" in the schema'
-            if flags
-            else ""
-        )
-    few = _whole_values(numbers)
-    return (
-        f'only {few} whole values, read as real; if they are names, say type = "categorical" in the schema'
-        if few
-        else ""
-    )
+        doubt = 'only 0 and 1, read as real, since they are floats; else say type = "Boolean" in the schema'
+        return doubt if is_zero_one(numbers) else ""
+    few = _count_if_few(numbers)
+    doubt = f'only {few} whole values, read as real; if they are names, say type = "categorical" in the schema'
+    return doubt if few else ""
 
 
-def _whole_values(numbers: Array) -> int:
+def _count_if_few(numbers: Array) -> int:
     """Return the number of distinct values of a column if there are few, else 0."""
     head = numbers[: 100 * FEW]
     if len(head) < len(numbers) and len(np.unique(head)) > FEW:  # avoids sorting long columns with many values
@@ -410,12 +403,14 @@ def _check_values(data: PanelData, options: Options) -> None:
         if options.missing == "error" and (count := _count_where(is_missing, array)):
             absent[name] = count
     if absent:
-        shown = ", ".join(f"{name!r}: {count}" for name, count in list(absent.items())[:10])
         more = f" and {counted(len(absent) - 10, 'more column')}" if len(absent) > 10 else ""
-        raise DataError(f"values are missing ({shown}{more}); fill them in, or let missing be 'allow'")
+        raise DataError(f"values are missing ({_counts_text(absent)}{more}); fill them in, or let missing be 'allow'")
     if infinite:
-        shown = ", ".join(f"{name!r}: {count}" for name, count in list(infinite.items())[:10])
-        warn(f"infinite values are kept and compare as usual ({shown})")
+        warn(f"infinite values are kept and compare as usual ({_counts_text(infinite)})")
+
+
+def _counts_text(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name!r}: {count}" for name, count in list(counts.items())[:10])
 
 
 def _count_where(which: Callable[[Array], Array], array: Array) -> int:

@@ -15,7 +15,7 @@ from telltree.panel.disk_arrays import Empty
 from telltree.panel.input_files import File, files_of, is_path, record_ids, refuse_foreign, require_one_kind, without
 from telltree.panel.input_options import FileState, Options, Origin, Plan, ReadArguments, Roles
 from telltree.panel.panel import Panel
-from telltree.panel.panel_data import Rows, gather, wanted_type
+from telltree.panel.panel_data import Rows, declared_type, gather
 from telltree.panel.parquet import file_state, parquet_files, read_parquet
 from telltree.panel.resample import How
 from telltree.panel.schema import Column, ColumnType, checked_fields
@@ -98,7 +98,7 @@ def declared_types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
     types = {}
     for name, change in schema.items():
         fields = {"type": change.type} if isinstance(change, Column) else checked_fields(name, change)
-        kind = wanted_type(name, fields)
+        kind = declared_type(name, fields)
         if kind is not None:
             types[name] = kind
     return types

@@ -47,7 +47,7 @@ def _members(subject: Subject, category: Category, spreads: Mapping[str, float],
     pool = drawn(category.positions, POOL, (seed, category.number, 0))
     measured = drawn(category.positions, max(200, MEASURED // len(subject.categories)), (seed, category.number, 1))
     wrong = category.positions[subject.wrong[category.positions]]
-    margins = narrowest(subject, category, measured)
+    margins = smallest_robustness(subject, category, measured)
     nearest = measured[np.argsort(margins, kind="stable")] if category.branches else measured[:0]
     half = (len(category.positions) - len(wrong)) // 2  # where members are few, both sorts get some
     borderline = nearest[~np.isin(nearest, wrong)][: min(most, half)]
@@ -74,7 +74,7 @@ def columns_of(category: Category) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for formula, _ in category.branches for name in formula.expression.attributes()))
 
 
-def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
+def smallest_robustness(subject: Subject, category: Category, positions: Ints) -> Floats:
     """Return the smallest absolute robustness of each record on its path."""
     evidence = {node.formula: found for node, found in zip(subject.tree.nodes, subject.evidence, strict=True)}
     distances_on_path = [np.abs(evidence[formula].robustness[positions]) for formula, _ in category.branches]

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from telltree.checks import require_whole
 from telltree.engine import Formula
-from telltree.engine.three_valued import settled
+from telltree.engine.three_valued import resolve_unknown
 from telltree.english import signal_name
 from telltree.english.styles import check_style
 from telltree.errors import SettingsError
@@ -61,7 +61,7 @@ class FormulaWording(NamedTuple):
         if not isinstance(branch, UnsureBranch) or branch.node.unknown is None:
             return Formula(rounded(formula.expression, self.digits)), truth
         unknown = replace(branch.node.unknown, shown=Formula(rounded(branch.node.shown.expression, self.digits)))
-        formula = Formula(settled(unknown.shown.expression, unknown.is_true))
+        formula = Formula(resolve_unknown(unknown.shown.expression, unknown.is_true))
         return UnsureBranch(replace(branch.node, formula=formula, unknown=unknown), truth)
 
     def caption(self, category: Category) -> str:

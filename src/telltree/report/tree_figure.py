@@ -73,11 +73,11 @@ def plot_tree(
         raise SettingsError(f'direction must be "down", "right" or None, got {direction!r}')
     if y is not None and panel is None:
         raise SettingsError("labels y were given without the panel that they belong to")
-    way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
+    layout: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
     wording = formula_wording(tree, panel, text, digits, style)
     counted_records = census(tree, panel, y)
-    root = deal(tree, counted_records, lambda node: wording.formula(node.formula.expression), _TEXT[way])
-    return _draw(root, counted_records.parts, way, ax)
+    root = deal(tree, counted_records, lambda node: wording.formula(node.formula.expression), _TEXT[layout])
+    return _draw(root, counted_records.parts, layout, ax)
 
 
 # ---- Cards: the content and size of each box. Nothing is drawn here.
@@ -189,9 +189,9 @@ def _counts_text(records: Census, counts: Counts, total: int) -> str:
 # ---- Drawing.
 
 
-def _draw(root: Card, parts: Sequence[Any], way: str, ax: Axes | None) -> Figure:
-    down = way == "down"
-    placed = place(root.box(), down=down, apart=_APART[way], between=_BETWEEN[way])
+def _draw(root: Card, parts: Sequence[Any], layout: str, ax: Axes | None) -> Figure:
+    down = layout == "down"
+    placed = place(root.box(), down=down, apart=_APART[layout], between=_BETWEEN[layout])
     across = max(placed.width, 3.0)
     key = _key(parts, across)
     wide, high = across + 2 * _MARGIN, placed.height + 2 * _MARGIN + (key[-1][2] + 0.3 if key else 0.0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.three_valued import asked_missing
+from telltree.engine.three_valued import columns_tested_for_missing
 from telltree.explain import english
 from telltree.explain.categories import missing_columns
 from telltree.logic import Attribute, Expression, Number
@@ -78,7 +78,7 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
 def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:
     e, shown = node.formula.expression, node.shown.expression
     if node.unknown is not None:  # unknown answers are described beside the question
-        missing = asked_missing(shown)
+        missing = columns_tested_for_missing(shown)
     opposite = _in_both_styles(Expression(NOT, (shown,)), subject, missing)
     return {
         "formula": words(node.shown),

@@ -30,7 +30,7 @@ from telltree.grammar.derivation import Population
 from telltree.panel import Panel
 from telltree.search.archive import Candidate, OfSize, moments
 from telltree.search.search import Proof, Remember, SearchResult
-from telltree.search.state import Given, State, flat, together
+from telltree.search.state import SavedState, State, flat, together
 from telltree.tree.induction import CheckpointStore
 from telltree.tree.settings import TreeSettings
 from telltree.tree.split_search import NodeTask, ShownFormula, Split, SplitResult, SplitSearch
@@ -366,7 +366,7 @@ def node_state(result: SplitResult, task: NodeTask) -> State:
 
 def node_result(state: State, task: NodeTask, split_search: SplitSearch) -> SplitResult:
     """Return the result of a node; CheckpointError if the state cannot be one of it."""
-    given = Given(state, split_search.grammar, split_search.settings.search.max_depth)
+    given = SavedState(state, split_search.grammar, split_search.settings.search.max_depth)
     leaf, found = Leaf(split_search.labels[task.members].summary()), search_result(given.part("search"))
     if "formula" not in state:
         return SplitResult(leaf, found)
@@ -391,7 +391,7 @@ def _state_of_shown(split: Split) -> State:
     return {"shown": np.frombuffer(text.encode(), np.uint8), "unknown": figures}
 
 
-def _shown(given: Given, state: State, formula: Formula, split_search: SplitSearch) -> ShownFormula | None:
+def _shown(given: SavedState, state: State, formula: Formula, split_search: SplitSearch) -> ShownFormula | None:
     if ("shown" in state) != split_search.settings.three_valued:
         raise CheckpointError("a question does not say what becomes of unknown answers")
     if not split_search.settings.three_valued:
@@ -401,7 +401,7 @@ def _shown(given: Given, state: State, formula: Formula, split_search: SplitSear
     return ShownFormula(shown, bool(negated), unknown, bool(unknown_is_true))
 
 
-def _formula(given: Given, split_search: SplitSearch, name: str = "formula") -> Formula | None:
+def _formula(given: SavedState, split_search: SplitSearch, name: str = "formula") -> Formula | None:
     """Return the formula, if it differs from the one that was found."""
     grammar = split_search.grammar
     try:
@@ -441,7 +441,7 @@ def search_state(found: SearchResult) -> State:
     )
 
 
-def search_result(given: Given) -> SearchResult:
+def search_result(given: SavedState) -> SearchResult:
     """Return the result of a finished search; CheckpointError if the arrays cannot be one."""
     best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
     ties = given.rows("ties")
@@ -471,7 +471,7 @@ def _text(proof: Proof) -> bytes:
     return json.dumps(asdict(proof)).encode()
 
 
-def _proof(given: Given) -> Proof:
+def _proof(given: SavedState) -> Proof:
     try:
         entry = json.loads(given.array("proof", np.uint8, None).tobytes())
         proof = Proof(**entry)
@@ -491,7 +491,7 @@ def _all(populations: list[Population]) -> State:
     return flat(Population.joined(populations) if populations else Population.empty(0, 1, False))
 
 
-def _candidates(given: Given, name: str, fitness: str) -> tuple[Candidate, ...]:
+def _candidates(given: SavedState, name: str, fitness: str) -> tuple[Candidate, ...]:
     rows = given.rows(name)
     reached = given.array(fitness, np.float64, len(rows.lengths)).tolist()
     return tuple(Candidate(given.grammar.derivation(rows, i), of) for i, of in enumerate(reached))

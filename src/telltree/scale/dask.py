@@ -57,7 +57,7 @@ class Cluster:
         """Return the backend for the nodes of one tree."""
         places = _WorkerShards(self._client, panel, grammar)
         self._places.append(places)
-        return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+        return ShardedBackend(places, panel.schema, grammar, signals_of(panel).deviation)
 
     def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
         """Yield the results of `work(task, shared)`, with the tasks' numbers, as they finish on the workers.

@@ -17,16 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from telltree.engine.aligned import VECTOR, words_on_disk
-from telltree.engine.evaluator import usual_memory
-from telltree.engine.machine import LANES
+from telltree.engine.bitset_layout import LANES, VECTOR, words_on_disk
+from telltree.engine.evaluator import default_memory
 from telltree.engine.trace import SIGNALS, signals_of
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.panel.disk_arrays import allow_files, unload
 from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
-from telltree.text import counted, size_said
+from telltree.text import counted, size_text
 from telltree.tree.backend import Backend, LocalBackend
 
 logger = logging.getLogger("telltree")
@@ -56,9 +55,9 @@ def local_backend(
     atoms = int(grammar.tables.atoms[0])
     if max_memory is None and not panel.on_disk:
         bitset = panel.steps / LANES * 8
-        if atoms * bitset <= usual_memory(panel):  # of two atoms, one is often the complement of the other
+        if atoms * bitset <= default_memory(panel):  # of two atoms, one is often the complement of the other
             return LocalBackend(panel, grammar, threads)
-        most = _memory_now() + _beside_bitsets(panel) + usual_memory(panel)
+        most = _memory_now() + _beside_bitsets(panel) + default_memory(panel)
     else:
         most = _physical_memory() // 2 if max_memory is None else max_memory
     plan = ShardPlan.of(panel, grammar, most, firm=firm and max_memory is not None)
@@ -67,7 +66,7 @@ def local_backend(
     if len(plan.bounds) == 2 and not panel.on_disk:  # a single shard takes no turns
         return LocalBackend(panel, grammar, threads, memory=plan.bitsets)
     places = OutOfCoreShards(panel, grammar, plan.bounds, threads=threads, memory=plan.bitsets)
-    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+    return ShardedBackend(places, panel.schema, grammar, signals_of(panel).deviation)
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class ShardPlan:
         fewest = whole * min(1.0, _FEWEST / max(1, panel.steps))
         if firm and most < taken + fewest:
             raise SettingsError(
-                f"max_memory of {size_said(most)} is too little: at least {size_said(taken + fewest)} are needed; give "
+                f"max_memory of {size_text(most)} is too little: at least {size_text(taken + fewest)} are needed; give "
                 "more, or a grammar with fewer constants"
             )
         bounds = even_bounds(panel, math.ceil(whole / max(fewest, most - taken)))
@@ -110,8 +109,8 @@ class ShardPlan:
         folder, shards = tempfile.gettempdir(), len(self.bounds) - 1
         places = f"{counted(shards, 'shard')}{' that take turns' if shards > 1 else ''}"
         return (
-            f"about {size_said(self.memory)} of memory, with records in {places}, and at most {size_said(self.disk)} "
-            f"on disk; {folder} has {size_said(disk_usage(folder).free)}"
+            f"about {size_text(self.memory)} of memory, with records in {places}, and at most {size_text(self.disk)} "
+            f"on disk; {folder} has {size_text(disk_usage(folder).free)}"
         )
 
 
@@ -124,7 +123,9 @@ class OutOfCoreShards(ShardPlaces):
         allow_files(_FILES * (len(bounds) - 1))
         signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
         self._backends = [
-            LocalBackend(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
+            LocalBackend(
+                panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, allocate=words_on_disk
+            )
             for low, high in pairwise(bounds)
         ]
         self._shards = [Shard(backend) for backend in self._backends]

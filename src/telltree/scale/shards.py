@@ -11,9 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine.atoms import Atom
-from telltree.engine.evaluator import AnyEvaluator, Findings, Masks, OfFormulas, OfPopulations, joined
+from telltree.engine.bitset_layout import LANES
+from telltree.engine.evaluator import (
+    EvaluatorProtocol,
+    FormulaEvaluatorProtocol,
+    Masks,
+    PopulationEvaluatorProtocol,
+    ShardTally,
+    merge_shards,
+)
 from telltree.engine.formula_evaluator import graded_signals
-from telltree.engine.machine import LANES, Tally
+from telltree.engine.machine import Tally
 from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
 from telltree.logic import Expression
@@ -66,11 +74,11 @@ class Shard:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._open: OrderedDict[int, tuple[AnyEvaluator[Any], list[Masks]]] = OrderedDict()
+        self._open: OrderedDict[int, tuple[EvaluatorProtocol[Any], list[Masks]]] = OrderedDict()
 
     def open(self, opening: Opening) -> None:
         """Open a node: make its evaluator."""
-        evaluator: AnyEvaluator[Any] = getattr(self._backend, opening.form)(opening.members, opening.before)
+        evaluator: EvaluatorProtocol[Any] = getattr(self._backend, opening.form)(opening.members, opening.before)
         self._open[opening.node] = evaluator, [evaluator.masks(groups) for groups in opening.masks]
         while len(self._open) > _NODES_KEPT:
             self._open.popitem(last=False)
@@ -145,11 +153,11 @@ class ShardedBackend:
         self.deviations: dict[Expression, float] = {}
         self.serial, self._lock = count(), threading.Lock()
 
-    def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
+    def evaluator(self, members: NDArray[np.int64], before: int = 0) -> PopulationEvaluatorProtocol:
         """Return an evaluator of populations on these records."""
         return _PopulationShards(self, members, before, "evaluator")
 
-    def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> FormulaEvaluatorProtocol:
         """Return an evaluator of single formulas on these records."""
         return _FormulaShards(self, members, before, "formulas")
 
@@ -211,18 +219,20 @@ class _NodeShards(abc.ABC, Generic[F]):
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Tally:
         """Count, mask by mask, the records for which each of the `wanted` formulas is true, in that order."""
-        return self.findings(formulas, wanted, masks).of_all()
+        return self.shard_tally(formulas, wanted, masks).final()
 
-    def findings(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Findings:
+    def shard_tally(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> ShardTally:
         """Return the counts, to be joined with those of other shards: shards may be parts of a shard."""
-        return joined(self._each("findings", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks))
+        return merge_shards(
+            self._each("shard_tally", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks)
+        )
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
         """Return the truth of every formula for every record."""
         found: NDArray[np.bool_] = np.concatenate(self._each("truth", formulas), axis=1)
         return found
 
-    def robustness(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
+    def robustness(self, formulas: F, cutoff: float | None = None, is_shard: bool = False) -> NDArray[np.float64]:
         """Return the least absolute robustness of each formula over the records; exact if at least `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._backend.spread(signal) for signal in signals}
@@ -246,9 +256,9 @@ class _NodeShards(abc.ABC, Generic[F]):
 
 
 class _PopulationShards(_NodeShards[Population]):
-    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+    def signatures(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
         """Return for each condition signatures of the steps at which it holds, and does not, in all shards."""
-        parts = self._each("marks", conditions)
+        parts = self._each("signatures", conditions)
         if any(part is None for part in parts):
             return None
         return [(b"".join(t for t, _ in own), b"".join(f for _, f in own)) for own in zip(*parts, strict=True)]

@@ -10,7 +10,7 @@ from telltree.compiled import greater, kernel, lesser
 from telltree.errors import CheckpointError
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivation import Population
-from telltree.search.state import Given, State, flat, together
+from telltree.search.state import SavedState, State, flat, together
 
 # ---- The best formula, its runners-up, and all that tie with it.
 
@@ -35,7 +35,7 @@ class Moment(NamedTuple):
     fitness: float
 
 
-def moments(given: Given) -> list[Moment]:
+def moments(given: SavedState) -> list[Moment]:
     """Return the history in the state of a search."""
     history = given.array("history", np.float64, None, 3)
     if not ((history[:, 0] >= 0) & (history[:, 0] <= 2.0**53)).all():
@@ -147,7 +147,7 @@ class Archive:
         }
         return own | together(ties=flat(rows), kept=flat(best))
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         """Replace the contents by those of an earlier state."""
         ties, kept = given.rows("ties"), given.rows("kept")
         number = len(kept.lengths)
@@ -261,7 +261,7 @@ class BySize:
         fitness, size, rows = self._kept[0] if self._kept else none
         return {"fitness": fitness, "size": size} | together(rows=flat(rows))
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         """Replace the contents by those of an earlier state."""
         rows = given.rows("rows")
         number = len(rows.lengths)

@@ -15,7 +15,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import deepest
 from telltree.grammar.fill_templates import Extending
 from telltree.grammar.random_streams import FREE
-from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, Sweeping, formulas_by_atoms
+from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, ExhaustiveBreeder, formulas_by_atoms
 from telltree.search.genetic_programming import Evolution, GeneticProgramming, population_for
 from telltree.search.search import (
     LEAST_NEW,
@@ -25,12 +25,12 @@ from telltree.search.search import (
     Judge,
     Memory,
     Proof,
-    Resumable,
-    Sampling,
+    ResumableBreeder,
+    SampledObjective,
     Search,
     Task,
 )
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, together
 
 # ---- The stages of a search, one after the other.
 
@@ -52,7 +52,7 @@ def new_in(answer: Answers) -> int:
     return int(np.count_nonzero(answer != FREE))
 
 
-class Spending:
+class SpentBudget:
     """The part of the budget that was spent, of formulas or of time."""
 
     def __init__(self, evaluations: int | None, seconds: float | None, share: float) -> None:
@@ -83,7 +83,7 @@ class Spending:
         seconds = time.monotonic() - self._begun
         return {"covered": np.array(self.covered), "sampled": np.array(self.sampled), "seconds": np.array(seconds)}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self.covered, self.sampled = (given.number(name, np.int64) for name in ("covered", "sampled"))
         self._begun = time.monotonic() - given.number("seconds", np.float64)
 
@@ -106,15 +106,15 @@ class Stage(Protocol):
 
     def state(self) -> State: ...
 
-    def resume(self, given: Given) -> None: ...
+    def resume(self, given: SavedState) -> None: ...
 
 
-class Covering:
+class CoverStage:
     """The stage that tries all small formulas, or some of them if they are too many."""
 
     again = False
 
-    def __init__(self, sweeping: Sweeping, into: Elite, sample: Judge | None, spending: Spending) -> None:
+    def __init__(self, sweeping: ExhaustiveBreeder, into: Elite, sample: Judge | None, spending: SpentBudget) -> None:
         self._sweeping, self._into, self.sample, self._spending = sweeping, into, sample, spending
         self.state, self.resume, self.propose = sweeping.state, sweeping.resume, sweeping.propose
 
@@ -128,7 +128,7 @@ class Covering:
         self._into.learn(population, fitness, answer)
 
 
-class Again:
+class RejudgeStage:
     """The stage that judges the best again, by other records."""
 
     again = True
@@ -146,16 +146,16 @@ class Again:
     def state(self) -> State:
         return {"finished": np.array(int(self.finished))}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self.finished = bool(given.number("finished", np.int64))
 
 
-class Lengthening:
+class ExtendStage:
     """The stage that extends the best by one atom, and the best of those by another one."""
 
     again = False
 
-    def __init__(self, extending: Extending, elite: Elite, sample: Judge | None, spending: Spending) -> None:
+    def __init__(self, extending: Extending, elite: Elite, sample: Judge | None, spending: SpentBudget) -> None:
         self._extending, self._elite, self.sample, self._spending, self._level = extending, elite, sample, spending, 0
         most = spending.part(EXTENDING / _LEVELS)
         self._at_a_time = _MOST_EXTENDED if most is None else max(1, min(_MOST_EXTENDED, most))
@@ -175,13 +175,13 @@ class Lengthening:
     def state(self) -> State:
         return {"level": np.array(self._level)}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self._level = given.number("level", np.int64)
         if self._level > _LEVELS:
             raise CheckpointError(f"formulas were extended {self._level} times, of {_LEVELS}")
 
 
-class Breeding:
+class BreedStage:
     """The stage of genetic programming from the best."""
 
     again = False
@@ -191,7 +191,7 @@ class Breeding:
         evolution: Evolution,
         elite: Elite,
         sample: Judge | None,
-        spending: Spending,
+        spending: SpentBudget,
         *,
         most: int,
         mixed: bool = False,
@@ -229,7 +229,7 @@ class Breeding:
         own: State = {"begun": np.array(int(self._begun)), "idle": np.array(self._idle)}
         return own | together(evolution=self._evolution.state())
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         begun, self._idle = (given.number(name, np.int64) for name in ("begun", "idle"))
         self._begun = bool(begun)
         self._evolution.resume(given.part("evolution"))
@@ -297,10 +297,10 @@ class Auto(Search):
             require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
 
     def breeder(self, task: Task) -> Breeder:
-        return _InTurn(self, task)
+        return _AutoBreeder(self, task)
 
 
-class _InTurn:
+class _AutoBreeder:
     """The breeder that covers, extends and breeds, one after the other.
 
     Grammars that cannot be listed are only bred from. With a sample, it judges all formulas that prove nothing. The
@@ -312,7 +312,7 @@ class _InTurn:
         self._settings, self._at, grammar = settings, 0, task.grammar
         share = task.budget_weight**0.5
         self._sweeping = sweeping = _covering(settings, task, share)
-        self._spending = spending = Spending(
+        self._spending = spending = SpentBudget(
             settings.evaluations, settings.seconds, share if sweeping is not None else _UNLISTED * share
         )
         self._judge = judge = _sample(settings, task)
@@ -323,23 +323,23 @@ class _InTurn:
         self._stages: list[Stage] = []
         if sweeping is not None:
             into = (known, None) if sweeping.proves else (self._elite, judge)
-            self._stages.append(Covering(sweeping, *into, spending))
+            self._stages.append(CoverStage(sweeping, *into, spending))
         if judge is not None:
-            self._stages.append(Again(self._covered, self._elite, judge))
+            self._stages.append(RejudgeStage(self._covered, self._elite, judge))
         if sweeping is not None:
-            extending = Extending(grammar, depth, sweeping.texts, sweeping.telling)
-            self._stages.append(Lengthening(extending, self._elite, judge, spending))
+            extending = Extending(grammar, depth, sweeping.fillings, sweeping.telling)
+            self._stages.append(ExtendStage(extending, self._elite, judge, spending))
         self._breeding = self._breed(task, best)
         self._stages.append(self._breeding)
         if judge is not None:
             last = Evolution(self._bred(_FINALISTS), grammar, task.seed, task.memory)
-            self._stages.append(Again(self._breeding.best, known, None))
-            self._stages.append(Breeding(last, known, None, spending, most=_FINALISTS))
+            self._stages.append(RejudgeStage(self._breeding.best, known, None))
+            self._stages.append(BreedStage(last, known, None, spending, most=_FINALISTS))
 
     def _bred(self, population: int) -> GeneticProgramming:
         return GeneticProgramming(max_depth=self._settings.max_depth, population=population)
 
-    def _breed(self, task: Task, best: int) -> Breeding:
+    def _breed(self, task: Task, best: int) -> BreedStage:
         """Return the stage that breeds from these, beside random formulas."""
         judge, spending = self._judge, self._spending
         if judge is not None:
@@ -348,7 +348,7 @@ class _InTurn:
             share = 1.0 if self._settings.evaluations is None or self._sweeping is None else _POPULATION
             population, memory, until = int(share * best), task.memory, 1.0
         evolution = Evolution(self._bred(population), task.grammar, task.seed, memory)
-        return Breeding(evolution, self._elite, judge, spending, most=_PLANTED, mixed=True, until=until)
+        return BreedStage(evolution, self._elite, judge, spending, most=_PLANTED, mixed=True, until=until)
 
     def _covered(self) -> Population:
         """Return the best by all records, to be judged by the sample."""
@@ -406,9 +406,9 @@ class _InTurn:
         return replace(found, wanted=wanted, sampled=found.sampled + sampled)
 
     @property
-    def _parts(self) -> dict[str, Resumable]:
+    def _parts(self) -> dict[str, ResumableBreeder]:
         """The parts that have a state; parts that others read come first."""
-        found: dict[str, Resumable] = {"spending": self._spending, "elite": self._elite}
+        found: dict[str, ResumableBreeder] = {"spending": self._spending, "elite": self._elite}
         if self._judge is not None:
             found |= {"known": self._known, "memory": self._judge.memory}
         return found | {f"stage{k}": stage for k, stage in enumerate(self._stages)}
@@ -417,7 +417,7 @@ class _InTurn:
         own: State = {"stage": np.array(self._at)}
         return own | together(**{name: part.state() for name, part in self._parts.items()})
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self._at = given.number("stage", np.int64)
         if self._at >= len(self._stages):
             raise CheckpointError(f"it was at stage {self._at} of {len(self._stages)}")
@@ -425,7 +425,7 @@ class _InTurn:
             part.resume(given.part(name))
 
 
-def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
+def _covering(settings: Auto, task: Task, share: float) -> ExhaustiveBreeder | None:
     """Return the search that covers formulas of as many atoms as the budget allows, or some of one atom; None if they
     cannot be listed.
     """
@@ -433,7 +433,7 @@ def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
     most = int(COVERING * (budget or _BUDGET))
     numbers = formulas_by_atoms(task.grammar, _LARGEST, settings.max_depth)
 
-    def sweeping(atoms: int) -> Sweeping:
+    def sweeping(atoms: int) -> ExhaustiveBreeder:
         search = Exhaustive(evaluations=1, max_atoms=atoms, max_depth=settings.max_depth, keep=best)
         return search.breeder(task)
 
@@ -454,7 +454,9 @@ def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
     return found
 
 
-def _larger(found: Sweeping, sweeping: Callable[[int], Sweeping], numbers: dict[int, int], most: int) -> Sweeping:
+def _larger(
+    found: ExhaustiveBreeder, sweeping: Callable[[int], ExhaustiveBreeder], numbers: dict[int, int], most: int
+) -> ExhaustiveBreeder:
     """Return a search that covers more atoms, as long as it is cheap to know that the budget allows it."""
     for atoms, formulas in numbers.items():
         if found.kinds > _FEW_KINDS or formulas > _ALIKE * most:
@@ -471,5 +473,5 @@ def _larger(found: Sweeping, sweeping: Callable[[int], Sweeping], numbers: dict[
 
 def _sample(settings: Auto, task: Task) -> Judge | None:
     """Return the judge by a sample, if there are enough records to draw one."""
-    objective = task.objective.sample(task.seed) if isinstance(task.objective, Sampling) else None
+    objective = task.objective.sample(task.seed) if isinstance(task.objective, SampledObjective) else None
     return None if objective is None else Judge(objective, Memory(False, settings.evaluations))

@@ -12,7 +12,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import NO_ROW, Lanes, Levels, deepest, draw
 from telltree.grammar.random_streams import own_shares
 from telltree.search.search import Breeder, Elite, Search, Task
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, together
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,10 +57,10 @@ class CrossEntropy(Search):
         return False  # good formulas stay among the best anyway
 
     def breeder(self, task: Task) -> Breeder:
-        return _Fitted(self, task.grammar, task.seed)
+        return _CrossEntropyBreeder(self, task.grammar, task.seed)
 
 
-class _Fitted:
+class _CrossEntropyBreeder:
     """The breeder: draws by weights of rules at levels, which are fitted to the best so far."""
 
     def __init__(self, settings: CrossEntropy, grammar: Grammar, seed: int) -> None:
@@ -105,7 +105,7 @@ class _Fitted:
         """Return the weights, and the formulas to which they are fitted."""
         return {"shares": self._shares.copy()} | together(elite=self._elite.state())
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         shares = given.array("shares", np.float64, *self._shares.shape)
         if not (np.isfinite(shares) & (shares >= 0)).all():
             raise CheckpointError("there are weights of rules that cannot be")
@@ -116,7 +116,7 @@ class _Fitted:
 def _shares(
     counts: NDArray[np.float64], totals: NDArray[np.float64], pseudo: float, likely: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return shares by counts plus `pseudo` uses spread as `likely`; `likely` alone where nothing was counted."""
+    """Return shares by counts plus `pseudo` uses spread as `likely`; where nothing was counted, `likely` alone."""
     found = np.broadcast_to(likely, counts.shape).copy()
     np.divide(counts + pseudo * likely, totals + pseudo, out=found, where=totals > 0)
     return found

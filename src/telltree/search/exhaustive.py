@@ -15,9 +15,9 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import deepest
 from telltree.grammar.fill_templates import Sweep, fill_slots, swept
 from telltree.grammar.random_streams import FREE
-from telltree.grammar.templates import Counted, Scope, Shapes, Template
+from telltree.grammar.templates import Counted, FormulaLimits, Template, TemplateSet
 from telltree.search.search import Proof, Search, Task, in_words
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, together
 
 # ---- The fitness that a formula must reach to matter: to be among the best, to tie, or to be the best of its size
 
@@ -55,7 +55,7 @@ class AdmissionThreshold:
         """Return the best so far as arrays."""
         return {"by_size": self._by_size.copy(), "fitness": self._fitness.copy(), "answer": self._answer.copy()}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         """Replace the best so far by those of an earlier state."""
         by_size, fitness = given.array("by_size", np.float64, _LARGEST + 1), given.array("fitness", np.float64, None)
         if np.isnan(by_size).any() or len(fitness) > self._k or not (np.diff(fitness) >= 0).all():
@@ -102,10 +102,10 @@ class Exhaustive(Search):
     def needs_budget(self) -> bool:
         return False
 
-    def breeder(self, task: Task) -> "Sweeping":
-        knows = task.objective if isinstance(task.objective, Knowing) else None
-        found = plan(task.grammar, self._scope, knows is None or not knows.shorter_is_fitter)
-        breeder = Sweeping(task.grammar, found, knows, AdmissionThreshold(self.keep, task.tolerance))
+    def breeder(self, task: Task) -> "ExhaustiveBreeder":
+        objective = task.objective if isinstance(task.objective, BoundingObjective) else None
+        found = plan(task.grammar, self._scope, objective is None or not objective.shorter_is_fitter)
+        breeder = ExhaustiveBreeder(task.grammar, found, objective, AdmissionThreshold(self.keep, task.tolerance))
         if self.evaluations is self.seconds is self.generations is None and breeder.total > MOST_UNASKED:
             raise SettingsError(
                 f"this grammar has {found.formulas[-1]:,} formulas of up to {in_words(self.max_atoms)}, of which "
@@ -115,8 +115,8 @@ class Exhaustive(Search):
         return breeder
 
     @property
-    def _scope(self) -> Scope:
-        return Scope(self.max_atoms, self.max_depth, self.max_size)
+    def _scope(self) -> FormulaLimits:
+        return FormulaLimits(self.max_atoms, self.max_depth, self.max_size)
 
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)
@@ -129,8 +129,8 @@ class Exhaustive(Search):
 class Plan:
     """The templates of all formulas in a scope."""
 
-    scope: Scope
-    shapes: Shapes
+    scope: FormulaLimits
+    templates: TemplateSet
     formulas: tuple[int, ...]
     """The numbers of formulas of at most 0, 1, … atoms."""
     is_all: bool
@@ -142,13 +142,13 @@ class Plan:
 @lru_cache(maxsize=32)
 def formulas_by_atoms(grammar: Grammar, max_atoms: int, max_depth: int) -> dict[int, int]:
     """Return, for each number of atoms that formulas have, the number of formulas of at most as many."""
-    by_atoms = Counted(grammar.rules, Scope(max_atoms, max_depth)).by_atoms(grammar.start)
+    by_atoms = Counted(grammar.rules, FormulaLimits(max_atoms, max_depth)).by_atoms(grammar.start)
     numbers = sorted(by_atoms)
     return dict(zip(numbers, accumulate(by_atoms[number] for number in numbers), strict=True))
 
 
 @lru_cache(maxsize=32)
-def plan(grammar: Grammar, scope: Scope, every_size: bool) -> Plan:
+def plan(grammar: Grammar, scope: FormulaLimits, every_size: bool) -> Plan:
     """Return the plan for all formulas of a grammar in a scope; SettingsError if there are none, or too many kinds of
     them.
     """
@@ -162,19 +162,19 @@ def plan(grammar: Grammar, scope: Scope, every_size: bool) -> Plan:
         limit = "" if scope.max_size is None else f" and {in_words(scope.max_size, 'terminal')}"
         raise SettingsError(f"no formula of this grammar has at most {in_words(scope.max_atoms)}{limit}; allow more")
     formulas = accumulate(by_atoms.get(atoms, 0) for atoms in range(scope.max_atoms + 1))
-    shapes = Shapes(grammar.rules, scope, every_size=every_size)
-    return Plan(scope, shapes, tuple(formulas), counted.is_all(grammar.start), counted.goes_deeper(grammar.start))
+    templates = TemplateSet(grammar.rules, scope, every_size=every_size)
+    return Plan(scope, templates, tuple(formulas), counted.is_all(grammar.start), counted.goes_deeper(grammar.start))
 
 
 @runtime_checkable
-class Knowing(Protocol):
+class BoundingObjective(Protocol):
     """An objective that knows which conditions hold at the same steps of all records."""
 
     @property
     def shorter_is_fitter(self) -> bool:
         """True if of two formulas with the same split the longer one is never fitter."""
 
-    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+    def signatures(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
         """Return the signatures of each condition and its negation; None if they are unknown."""
 
     def floors(self, conditions: Population, size: int) -> NDArray[np.float64] | None:
@@ -185,17 +185,21 @@ class Knowing(Protocol):
         """
 
 
-class Sweeping:
+class ExhaustiveBreeder:
     """The breeder: proposes all formulas of a plan that may matter, by template, those of fewer atoms and terminals
     first.
     """
 
-    def __init__(self, grammar: Grammar, plan: Plan, knows: Knowing | None, hope: AdmissionThreshold) -> None:
-        self._plan, self._knows, self._hope = plan, knows, hope
-        self._shapes, self._tried, self._covered, self._cut = plan.shapes.all, 0, 0, False
+    def __init__(
+        self, grammar: Grammar, plan: Plan, objective: BoundingObjective | None, threshold: AdmissionThreshold
+    ) -> None:
+        self._plan, self._objective, self._threshold = plan, objective, threshold
+        self._templates, self._tried, self._covered, self._cut = plan.templates.all, 0, 0, False
         self._tried_for_it = 0
-        self.texts, self._sweeps, self.telling = swept(plan.shapes, None if knows is None else knows.marks)
-        self.total, self._partial = sum(sweep.fillings for sweep in self._sweeps), False
+        self.fillings, self._sweeps, self.telling = swept(
+            plan.templates, None if objective is None else objective.signatures
+        )
+        self.total, self._partial = sum(sweep.size for sweep in self._sweeps), False
         self._begin(0)
         width = grammar.width(deepest(grammar.tables, plan.scope.max_depth))
         self._room, self._sizes = Population.empty(_BATCH, width, False), np.zeros(_BATCH, np.int64)
@@ -206,10 +210,10 @@ class Sweeping:
         Where a formula also counts and compares, the best would all be of the same condition.
         """
         simple = [k for k, sweep in enumerate(self._sweeps) if len(sweep.number) == 1]
-        room = np.cumsum([self._sweeps[k].fillings for k in simple]) <= most
+        room = np.cumsum([self._sweeps[k].size for k in simple]) <= most
         simple = np.array(simple, np.int64)[room].tolist()
-        self._shapes, self._sweeps = [self._shapes[k] for k in simple], [self._sweeps[k] for k in simple]
-        self.total, self._partial = sum(sweep.fillings for sweep in self._sweeps), True
+        self._templates, self._sweeps = [self._templates[k] for k in simple], [self._sweeps[k] for k in simple]
+        self.total, self._partial = sum(sweep.size for sweep in self._sweeps), True
         self._begin(0)
 
     def _begin(self, sweep: int) -> None:
@@ -233,7 +237,7 @@ class Sweeping:
     @property
     def kinds(self) -> int:
         """The number of kinds of formulas, such as `F(a and b)`."""
-        return len(self._shapes)
+        return len(self._templates)
 
     @property
     def is_all(self) -> bool:
@@ -243,7 +247,7 @@ class Sweeping:
     @property
     def _level(self) -> int:
         """The number of atoms of the next formula."""
-        return self._plan.scope.max_atoms + 1 if self.finished else self._shapes[self._at].atoms
+        return self._plan.scope.max_atoms + 1 if self.finished else self._templates[self._at].atoms
 
     def propose(self, generation: int) -> Population:
         rules, _, lengths, names = self._room
@@ -251,8 +255,8 @@ class Sweeping:
         while row < _BATCH and looking and not self.finished:
             sweep, begun = self._sweeps[self._at], row
             self._give_up(sweep)
-            row, done, looking = fill_slots(sweep, self.texts, self._cursor, rules, lengths, names, row, _BATCH)
-            self._sizes[begun:row] = self._shapes[self._at].size
+            row, done, looking = fill_slots(sweep, self.fillings, self._cursor, rules, lengths, names, row, _BATCH)
+            self._sizes[begun:row] = self._templates[self._at].size
             if done:
                 self._begin(self._at + 1)
                 looking &= self._level == level  # scores of formulas of fewer atoms show which larger ones are hopeless
@@ -261,23 +265,23 @@ class Sweeping:
 
     def _give_up(self, sweep: Sweep) -> None:
         """Leave out fillings of a slot if no formula with them can matter."""
-        shape = self._shapes[self._at]
-        if self._knows is None or shape.simple is None or len(shape.slots) < 2:
+        template = self._templates[self._at]
+        if self._objective is None or template.simple is None or len(template.slots) < 2:
             return
         if self._floors is None:
-            self._floors = self._bounds(sweep, shape, self._knows)
-        sweep.hopeless[:] = self._floors > self._hope.needed(shape.size)
+            self._floors = self._bounds(sweep, template, self._objective)
+        sweep.hopeless[:] = self._floors > self._threshold.needed(template.size)
 
-    def _bounds(self, sweep: Sweep, shape: Template, knows: Knowing) -> NDArray[np.float64]:
+    def _bounds(self, sweep: Sweep, template: Template, objective: BoundingObjective) -> NDArray[np.float64]:
         """Return, for each filling of a slot, the least fitness of formulas with it."""
-        assert shape.simple is not None
-        _, kind, slots, negated = shape.simple
+        assert template.simple is not None
+        _, kind, slots, negated = template.simple
         found, known = np.full(len(sweep.chosen), -np.inf), dict[bytes, NDArray[np.float64] | None]()
         for (_, side), slot, turned in zip(kind, slots, negated, strict=True):
             own = slice(sweep.first[slot], sweep.first[slot] + sweep.number[slot])
             rows = sweep.chosen[own]
             if rows.tobytes() not in known:
-                known[rows.tobytes()] = knows.floors(self.texts.rows(rows), shape.size)
+                known[rows.tobytes()] = objective.floors(self.fillings.rows(rows), template.size)
             floors = known[rows.tobytes()]
             if floors is not None:
                 found[own] = floors[:, 2 * turned + side]
@@ -291,7 +295,7 @@ class Sweeping:
         """Update the admission threshold, and what is covered."""
         scored = np.flatnonzero(answer != FREE)
         self._tried += len(scored)
-        self._hope.learn(self._sizes[scored], fitness[scored], answer[scored])
+        self._threshold.learn(self._sizes[scored], fitness[scored], answer[scored])
         if not (self._cut or self._partial):
             self._covered, self._tried_for_it = self._level - 1, self._tried
 
@@ -314,9 +318,9 @@ class Sweeping:
     def state(self) -> State:
         numbers = {"sweep": self._at, "tried": self._tried, "covered": self._covered, "for_it": self._tried_for_it}
         own = {"cursor": self._cursor.copy()} | {name: np.array(number) for name, number in numbers.items()}
-        return own | together(hope=self._hope.state())
+        return own | together(hope=self._threshold.state())
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         sweep, self._tried, self._covered, self._tried_for_it = (
             given.number(name, np.int64) for name in ("sweep", "tried", "covered", "for_it")
         )
@@ -326,4 +330,4 @@ class Sweeping:
         self._cursor = given.array("cursor", np.int64, len(self._cursor))
         if (self._cursor < 0).any() or not (self.finished or (self._cursor < self._sweeps[self._at].number).all()):
             raise CheckpointError("it was at a formula that is not there")
-        self._hope.resume(given.part("hope"))
+        self._threshold.resume(given.part("hope"))

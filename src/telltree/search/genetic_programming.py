@@ -15,7 +15,7 @@ from telltree.grammar.draw import NO_ROW, Lanes, deepest, draw, grow_within, hol
 from telltree.grammar.random_streams import FREE, below, first_state, name_of, place_of, unit
 from telltree.grammar.tables import Tables
 from telltree.search.search import LEAST_NEW, Breeder, Memory, Search, Task
-from telltree.search.state import Given, State, flat, together
+from telltree.search.state import SavedState, State, flat, together
 
 # ---- Compiled breeding of derivations: tournaments, exchange of subtrees, regrowth.
 
@@ -482,7 +482,7 @@ class Evolution:
         rows, fitness, answer = self._parents
         return {"fitness": fitness.copy(), "answer": answer.copy()} | together(parents=flat(self._rows.take(rows)))
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         parents = given.rows("parents")
         number = len(parents.lengths)
         if number > len(self._rows.lengths):

@@ -23,7 +23,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import deepest, holes_room, read_genome
 from telltree.grammar.random_streams import FREE, after, below_of, first_state, mix, place_of, unit_of
 from telltree.search.search import Breeder, Memory, Search, Task
-from telltree.search.state import Given, State
+from telltree.search.state import SavedState, State
 
 _CODON = np.uint64(2**31 - 1)
 _ATTEMPTS = 6
@@ -264,7 +264,7 @@ class _Genomes:
         """
         return {name: array.copy() for name, array in self._parents._asdict().items()} | {"ranked": self._ranked}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         number, codons = self._parents.genomes.shape
         genomes = given.array("genomes", np.int32, number, codons)
         used, lengths = given.array("used", np.int64, number), given.array("lengths", np.int64, number)

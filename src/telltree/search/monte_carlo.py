@@ -11,7 +11,7 @@ from telltree.grammar.derivation import Population
 from telltree.grammar.draw import NO_ROW, Lanes, Simplest, deepest, draw
 from telltree.grammar.random_streams import FREE
 from telltree.search.search import Breeder, Search, Task
-from telltree.search.state import Given, State
+from telltree.search.state import SavedState, State
 
 _BATCH = 2_048
 """Formulas in a batch, which share a set of random streams: few enough to stay in the cache."""
@@ -89,5 +89,5 @@ class _Drawing:
         """Return the number of simplest formulas not tried yet; streams depend on the generation alone."""
         return {"untried": np.array(self._untried)}
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         self._untried = given.number("untried", np.int64)

@@ -16,7 +16,7 @@ from telltree.grammar.draw import deepest
 from telltree.grammar.prototype_tree import PrototypeTree
 from telltree.grammar.random_streams import after, first_state, mix, unit_of
 from telltree.search.search import Breeder, Elite, Search, Task
-from telltree.search.state import Given, State, together
+from telltree.search.state import SavedState, State, together
 
 _HALVINGS = 50
 """The number of halvings of the interval in which a wanted probability lies."""
@@ -67,10 +67,10 @@ class Pipe(Search):
         require_positive("epsilon", self.epsilon)
 
     def breeder(self, task: Task) -> Breeder:
-        return _Prototyped(self, task.grammar, task.seed)
+        return _PipeBreeder(self, task.grammar, task.seed)
 
 
-class _Prototyped:
+class _PipeBreeder:
     """The breeder: draws from a prototype tree, and changes it towards the best."""
 
     def __init__(self, settings: Pipe, grammar: Grammar, seed: int) -> None:
@@ -129,7 +129,7 @@ class _Prototyped:
         """Return the prototype tree, and the best so far."""
         return together(tree=self.tree.state(), best=self._best.state())
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         tree = given.part("tree")
         symbol, hole, above = (tree.array(name, np.int32, None) for name in ("symbol", "hole", "above"))
         try:

@@ -20,7 +20,7 @@ from telltree.grammar.formulas import parse_formula
 from telltree.grammar.random_streams import FREE, name_rows, place_of
 from telltree.logic import Expression
 from telltree.search.archive import Archive, BySize, Candidate, Moment, OfSize, moments
-from telltree.search.state import Given, State, flat, together
+from telltree.search.state import SavedState, State, flat, together
 from telltree.text import counted
 
 # ---- Proofs
@@ -67,9 +67,9 @@ class Proof:
         beyond = self.beyond and f"; {self.beyond}"
         if not self.complete:
             beyond += f", and the search ended before it had covered {in_words(self.wanted)}"
-        return f"{self.told()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{beyond}"
+        return f"{self.claim()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{beyond}"
 
-    def told(self, atom: str = "atom") -> str:
+    def claim(self, atom: str = "atom") -> str:
         """Return the claim: `no formula of the grammar of up to two atoms is fitter than the best that was found`."""
         bounds = [] if self.is_all else [in_words(self.atoms, atom)]
         if self.size is not None and not self.is_all:
@@ -113,19 +113,19 @@ def derived(seeds: Iterable[Any], grammar: Grammar, max_depth: int) -> list[Deri
     """Return a derivation of each seed; SettingsError if the grammar has none within the depth."""
     found: list[Derivation] = []
     for number, seed in enumerate(seeds):
-        told = f"seeds[{number}], {str(seed)!r:.200}"
+        label = f"seeds[{number}], {str(seed)!r:.200}"
         try:
-            derivation = grammar.derive(_expression(getattr(seed, "expression", seed), told, grammar))
+            derivation = grammar.derive(_expression(getattr(seed, "expression", seed), label, grammar))
         except GrammarError as error:
-            raise SettingsError(f"{told}: {error}; let the grammar say it, or leave it out") from None
+            raise SettingsError(f"{label}: {error}; let the grammar say it, or leave it out") from None
         if derivation.depth > max_depth:
-            raise SettingsError(f"{told}: nests {derivation.depth} operators, and max_depth is {max_depth}")
+            raise SettingsError(f"{label}: nests {derivation.depth} operators, and max_depth is {max_depth}")
         if derivation not in found:
             found.append(derivation)
     return found
 
 
-def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expression:
+def _expression(seed: str | Expression, label: str, grammar: Grammar) -> Expression:
     """Return the formula of a text in the grammar language or in plain English."""
     if isinstance(seed, Expression):
         return seed
@@ -138,7 +138,7 @@ def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expressi
     try:
         return read(seed, grammar.schema, functions=grammar.functions)
     except SpeechError as error:
-        raise SettingsError(f"{told}: is no formula ({no_formula}), and no sentence ({error})") from None
+        raise SettingsError(f"{label}: is no formula ({no_formula}), and no sentence ({error})") from None
 
 
 # ---- The memory of a search: every formula tried, once, with its score
@@ -227,7 +227,7 @@ class Memory:
         found = {"keys": self.keys[held]}
         return found | {"fitness": self._fitness[held], "answer": self._answer[held]} if self._scores else found
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         """Replace the contents by those of an earlier state."""
         keys = given.array("keys", np.uint64, None)
         self._clear(_FIRST_SIZE)
@@ -308,7 +308,7 @@ class Elite:
         """Return the contents as arrays."""
         return {"fitness": self.fitness.copy(), "answer": self.answer.copy()} | together(rows=flat(self.rows))
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         """Replace the contents by those of an earlier state."""
         rows = given.rows("rows")
         fitness = given.array("fitness", np.float64, len(rows.lengths))
@@ -399,16 +399,16 @@ class Breeder(Protocol):
 
 
 @runtime_checkable
-class Resumable(Protocol):
+class ResumableBreeder(Protocol):
     """A breeder that can return its state after a generation, and continue from it in another process."""
 
     def state(self) -> State: ...
 
-    def resume(self, given: Given) -> None: ...
+    def resume(self, given: SavedState) -> None: ...
 
 
 @runtime_checkable
-class Planted(Protocol):
+class SeededBreeder(Protocol):
     """A breeder that starts from formulas that were tried before it began."""
 
     def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None: ...
@@ -422,7 +422,7 @@ class Judge(NamedTuple):
 
 
 @runtime_checkable
-class Sparing(Protocol):
+class SamplingBreeder(Protocol):
     """A breeder whose proposals are judged by a sample of the records, to save time where records are many."""
 
     @property
@@ -438,7 +438,7 @@ class Sparing(Protocol):
 
 
 @runtime_checkable
-class Sampling(Protocol):
+class SampledObjective(Protocol):
     """An objective that can judge by a sample of its records."""
 
     def sample(self, seed: int) -> Objective | None:
@@ -446,7 +446,7 @@ class Sampling(Protocol):
 
 
 @runtime_checkable
-class Proving(Protocol):
+class ProvingBreeder(Protocol):
     """A breeder that comes to an end, and then has a proof."""
 
     @property
@@ -560,7 +560,7 @@ class Search(abc.ABC):
             budget_weight=budget_weight, stop=stop, remember=remember,
         )  # fmt: skip
         if state is not None:
-            run.resume(Given(state, grammar, self.max_depth))
+            run.resume(SavedState(state, grammar, self.max_depth))
         return run.result()
 
     def check(self, grammar: Grammar) -> None:
@@ -598,8 +598,8 @@ class _Run:
         self._memory = Memory(search.revisits, search.evaluations) if search.repeats else NoMemory()
         self._all = self._judged_by = Judge(objective, self._memory)
         self._breeder = search.breeder(Task(grammar, seed, self._memory, objective, tolerance, budget_weight))
-        self._proving = self._breeder if isinstance(self._breeder, Proving) else None
-        self._sparing = self._breeder if isinstance(self._breeder, Sparing) else None
+        self._proving = self._breeder if isinstance(self._breeder, ProvingBreeder) else None
+        self._sparing = self._breeder if isinstance(self._breeder, SamplingBreeder) else None
         self._archive = Archive(grammar, search.keep, tolerance)
         self._by_size = BySize(grammar, tolerance)
         self._history: list[Moment] = []
@@ -608,7 +608,7 @@ class _Run:
         self._evaluations, self._at_a_time = 0, _FIRST_PART
         self._generation, self._idle, self._resumed = 0, 0, False
         self._whole = self._all_judged = True  # the part of a proposal within the budget, and everything new in it
-        self._remember = remember if isinstance(self._breeder, Resumable) else None
+        self._remember = remember if isinstance(self._breeder, ResumableBreeder) else None
 
     def result(self) -> SearchResult:
         try:
@@ -637,7 +637,7 @@ class _Run:
 
     def state(self) -> State:
         """Return everything on which the rest of the search depends, after a generation."""
-        assert isinstance(self._breeder, Resumable)
+        assert isinstance(self._breeder, ResumableBreeder)
         own = {
             "evaluations": np.array(self._evaluations),
             "generation": np.array(self._generation),
@@ -649,9 +649,9 @@ class _Run:
         kept = together(memory=memory, breeder=breeder, archive=self._archive.state(), by_size=self._by_size.state())
         return own | kept
 
-    def resume(self, given: Given) -> None:
+    def resume(self, given: SavedState) -> None:
         """Continue from the state of another run of this search."""
-        if not isinstance(self._breeder, Resumable):
+        if not isinstance(self._breeder, ResumableBreeder):
             raise CheckpointError(f"{type(self._search).__name__} cannot go on from where it was")
         self._evaluations, self._generation, self._idle = (
             given.number(name, np.int64) for name in ("evaluations", "generation", "idle")
@@ -698,7 +698,7 @@ class _Run:
                 population.put(row, seed)
             name_rows(*population.for_kernels())
             scores = self._judge(population, self._all)[1]
-            if isinstance(self._breeder, Planted):
+            if isinstance(self._breeder, SeededBreeder):
                 self._breeder.plant(population, *scores)
 
     def _exhausted(self) -> bool:

@@ -25,17 +25,17 @@ def together(**parts: Mapping[str, NDArray[Any]]) -> State:
     return {f"{name}.{inner}": array for name, state in parts.items() for inner, array in state.items()}
 
 
-class Given:
+class SavedState:
     """A state to continue from; arrays that are missing or wrong raise CheckpointError."""
 
     def __init__(self, state: Mapping[str, NDArray[Any]], grammar: Grammar, max_depth: int) -> None:
         self._state, self.grammar, self.max_depth = state, grammar, max_depth
 
-    def part(self, name: str) -> "Given":
+    def part(self, name: str) -> "SavedState":
         """Return the state of a part."""
         start = f"{name}."
         inner = {key.removeprefix(start): array for key, array in self._state.items() if key.startswith(start)}
-        return Given(inner, self.grammar, self.max_depth)
+        return SavedState(inner, self.grammar, self.max_depth)
 
     def has(self, name: str) -> bool:
         """Return True if there is an array of this name."""

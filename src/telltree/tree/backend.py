@@ -6,8 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.engine.aligned import Room, aligned_words
-from telltree.engine.evaluator import OfFormulas, OfPopulations
+from telltree.engine.bitset_layout import Allocator, aligned_words
+from telltree.engine.evaluator import FormulaEvaluatorProtocol, PopulationEvaluatorProtocol
 from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.signals import Signals
@@ -24,13 +24,13 @@ class Backend(Protocol):
     def nodes_at_once(self) -> int:
         """The number of nodes worth searching side by side."""
 
-    def evaluator(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
+    def evaluator(self, members: NDArray[np.int64], before: int = 0) -> PopulationEvaluatorProtocol:
         """Return an evaluator of populations on these records.
 
         before: for a shard, the number of blocks of records in the shards before it.
         """
 
-    def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> FormulaEvaluatorProtocol:
         """Return an evaluator of single formulas on these records."""
 
     @property
@@ -56,11 +56,11 @@ class LocalBackend:
         *,
         memory: int | None = None,
         signals: int | None = None,
-        room: Room = aligned_words,
+        allocate: Allocator = aligned_words,
     ) -> None:
-        """`memory` and `signals`: the most bytes for bitsets and for signals. `room` allocates bitsets."""
+        """`memory` and `signals`: the most bytes for bitsets and for signals. `allocate` allocates bitsets."""
         self._panel, self._grammar, self._threads, self._part_of = panel, grammar, threads, part_of
-        self._memory, self._room = memory, room
+        self._memory, self._allocate = memory, allocate
         known = None if part_of is None else part_of[0]._signals
         self._signals: Signals = signals_of(panel, known, memory=signals)
 
@@ -71,7 +71,7 @@ class LocalBackend:
     @property
     def deviations(self) -> dict[Expression, float]:
         """The standard deviations of signals that were computed here or set from outside."""
-        return self._signals.spreads
+        return self._signals.deviations
 
     @property
     def cuts(self) -> NDArray[np.int64]:
@@ -90,7 +90,12 @@ class LocalBackend:
         """Return an evaluator of single formulas on these records."""
         whole = self if self._part_of is None else self._part_of[0]
         return FormulaEvaluator(
-            self._panel[members], self._signals, memory=self._memory, before=before, room=self._room, like=whole._of_all
+            self._panel[members],
+            self._signals,
+            memory=self._memory,
+            before=before,
+            allocate=self._allocate,
+            like=whole._of_all,
         )
 
     @cached_property
@@ -103,9 +108,9 @@ class LocalBackend:
         rules, tables = self._grammar.rules, self._grammar.tables
         return PopulationEvaluator(
             panel, rules, tables, self._signals, memory=self._memory, threads=self._threads, part_of=part_of,
-            room=self._room,
+            allocate=self._allocate,
         )  # fmt: skip
 
     def rest(self) -> None:
         """Release memory until the next call."""
-        self._signals.rest()
+        self._signals.release()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, kernel, popcount, small
-from telltree.engine.evaluator import OfPopulations
+from telltree.engine.evaluator import PopulationEvaluatorProtocol
 from telltree.grammar import Derivation
 from telltree.grammar.derivation import Population
 from telltree.search import SearchResult
@@ -106,7 +106,7 @@ def best_ahead(
     first: Derivation,
     found: SearchResult,
     most: int,
-    evaluator: OfPopulations,
+    evaluator: PopulationEvaluatorProtocol,
     labels: Labels,
     *,
     cost: TreeCost,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import kernel
-from telltree.engine.evaluator import OfPopulations
+from telltree.engine.evaluator import PopulationEvaluatorProtocol
 from telltree.errors import SettingsError
 from telltree.grammar.derivation import Population
 from telltree.search import Scores
@@ -74,12 +74,12 @@ class SplitObjective:
 
     def __init__(
         self,
-        evaluator: OfPopulations,
+        evaluator: PopulationEvaluatorProtocol,
         labels: Labels,
         criterion: Criterion,
         min_samples_leaf: int = 0,
         *,
-        part: Callable[[NDArray[np.int64]], OfPopulations] | None = None,
+        part: Callable[[NDArray[np.int64]], PopulationEvaluatorProtocol] | None = None,
         stands: NDArray[np.int64] | None = None,
     ) -> None:
         """`part` makes an evaluator for some of the records. `stands`: how many records each of a class stands for, if
@@ -117,9 +117,9 @@ class SplitObjective:
         """True if the longer of two formulas that split alike is never the fitter one."""
         return bool(getattr(self._criterion, "shorter_is_fitter", False))
 
-    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+    def signatures(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
         """Return signatures of each condition and its negation; None if they are not known."""
-        return self._evaluator.marks(conditions)
+        return self._evaluator.signatures(conditions)
 
     def floors(self, conditions: Population, size: int) -> NDArray[np.float64] | None:
         """Return four lower bounds for each condition c; None if the criterion has none.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine.atoms import Atom
-from telltree.engine.evaluator import Findings, Masks, OfFormulas, OfPopulations
+from telltree.engine.evaluator import FormulaEvaluatorProtocol, Masks, PopulationEvaluatorProtocol, ShardTally
 from telltree.engine.machine import Tally
 from telltree.engine.three_valued import bounds
 from telltree.grammar import Grammar
@@ -42,7 +42,7 @@ class RoutedTruth(NamedTuple):
 class RoutedFormulas:
     """An evaluator that resolves unknown answers of formulas for the records of a node, given their labels."""
 
-    def __init__(self, formulas: OfFormulas, labels: Labels) -> None:
+    def __init__(self, formulas: FormulaEvaluatorProtocol, labels: Labels) -> None:
         self._formulas, self._records = formulas, len(labels)
         self._weights = np.ones(len(labels)) if labels.weights is None else labels.weights.astype(np.float64)
 
@@ -57,7 +57,7 @@ class RoutedFormulas:
         found = zip(pairs, goes.tolist(), answers, unknown.tolist(), strict=True)
         return [RoutedTruth(pair[side], side, answer, doubts) for pair, side, answer, doubts in found]
 
-    def _asked(self, formulas: Sequence[Expression]) -> list[Expression]:
+    def _resolved(self, formulas: Sequence[Expression]) -> list[Expression]:
         return [one.resolved for one in self.routed(formulas)]
 
     @property
@@ -74,25 +74,25 @@ class RoutedFormulas:
     def evaluate(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Tally:
         """Count the records of each mask on the true side; sizes are those of the given formulas."""
         some = [formulas[k] for k in wanted]
-        tally = self._formulas.evaluate(self._asked(some), np.arange(len(some)), masks)
+        tally = self._formulas.evaluate(self._resolved(some), np.arange(len(some)), masks)
         return tally._replace(size=np.array([e.terminals for e in some], np.int64))
 
-    def findings(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> Findings:
-        return self._formulas.findings(self._asked(formulas), wanted, masks)
+    def shard_tally(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], masks: Masks) -> ShardTally:
+        return self._formulas.shard_tally(self._resolved(formulas), wanted, masks)
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         return np.array([one.truth for one in self.routed(formulas)])
 
     def robustness(
-        self, formulas: Sequence[Expression], cutoff: float | None = None, of_a_shard: bool = False
+        self, formulas: Sequence[Expression], cutoff: float | None = None, is_shard: bool = False
     ) -> NDArray[np.float64]:
-        return self._formulas.robustness(self._asked(formulas), cutoff, of_a_shard)
+        return self._formulas.robustness(self._resolved(formulas), cutoff, is_shard)
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
         return self._formulas.distinct(signal)
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
-        return self._formulas.turning_points(self._asked(formulas), atom)
+        return self._formulas.turning_points(self._resolved(formulas), atom)
 
 
 class _Groups(NamedTuple):
@@ -106,7 +106,11 @@ class RoutedPopulations:
     """An evaluator of populations of a grammar; only formulas with a column in `may_be_missing` may be unknown."""
 
     def __init__(
-        self, evaluator: OfPopulations, formulas: RoutedFormulas, grammar: Grammar, may_be_missing: Collection[str]
+        self,
+        evaluator: PopulationEvaluatorProtocol,
+        formulas: RoutedFormulas,
+        grammar: Grammar,
+        may_be_missing: Collection[str],
     ) -> None:
         self._engine, self._formulas, self._grammar = evaluator, formulas, grammar
         self._may_be_missing = np.array([_may_be_unknown(rule.template, may_be_missing) for rule in grammar.rules])
@@ -138,16 +142,16 @@ class RoutedPopulations:
         step = max(1, _AT_A_TIME // max(1, self._formulas.records))
         return (rows[start : start + step] for start in range(0, len(rows), step))
 
-    def findings(self, formulas: Population, wanted: NDArray[np.int64], masks: _Groups) -> Findings:
-        return Findings(self.evaluate(formulas, wanted, masks), None, self._formulas.records)
+    def shard_tally(self, formulas: Population, wanted: NDArray[np.int64], masks: _Groups) -> ShardTally:
+        return ShardTally(self.evaluate(formulas, wanted, masks), None, self._formulas.records)
 
     def truth(self, formulas: Population) -> NDArray[np.bool_]:
         return self._formulas.truth(self._expressions(formulas))
 
     def robustness(
-        self, formulas: Population, cutoff: float | None = None, of_a_shard: bool = False
+        self, formulas: Population, cutoff: float | None = None, is_shard: bool = False
     ) -> NDArray[np.float64]:
-        return self._formulas.robustness(self._expressions(formulas), cutoff, of_a_shard)
+        return self._formulas.robustness(self._expressions(formulas), cutoff, is_shard)
 
     def _expressions(self, population: Population) -> list[Expression]:
         return [self._grammar.derivation(population, i).expression for i in range(len(population.lengths))]
@@ -155,7 +159,7 @@ class RoutedPopulations:
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
         return self._engine.distinct(signal)
 
-    def marks(self, conditions: Population) -> None:
+    def signatures(self, conditions: Population) -> None:
         """Return None: where conditions may be unknown, those that hold at the same steps are not exchangeable."""
 
     def reach(self, conditions: Population, masks: _Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -22,7 +22,7 @@ Thresholds = Literal["grid", "midpoint", "best"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Growth:
-    """The settings that all ways of growing a tree share.
+    """The settings common to all ways of growing a tree.
 
     thresholds: where the constants of a chosen formula go. "grid" leaves them where the grammar has them; "midpoint"
         moves each to the middle of the gap in which it splits the training records alike; "best" moves each to the gap
@@ -58,7 +58,7 @@ class Growth:
 
 @dataclass(frozen=True, repr=False)
 class Greedy(Growth):
-    """Each question is the best by itself.
+    """Growth in which each question is the best by itself.
 
     min_gain: the least decrease in the criterion for which a node is split; None takes any, with `MDL` any that saves
         bits.
@@ -77,7 +77,7 @@ class Greedy(Growth):
 
 @dataclass(frozen=True, repr=False)
 class Optimal(Growth):
-    """Of all trees of up to `max_depth` levels over a pool of questions, the one that costs least as a whole.
+    """The tree of up to `max_depth` levels over a pool of questions that costs least as a whole.
 
     The tree is first grown greedily. The pool consists of its questions and the best formulas with different answers
     that the searches of its nodes found. The cost of a tree is the criterion over all leaves and questions together:
@@ -97,7 +97,7 @@ class Optimal(Growth):
 
 @dataclass(frozen=True, repr=False)
 class LookAhead(Growth):
-    """Each question is judged by its cost together with the best question on each of its sides.
+    """Growth in which each question is judged by its cost together with the best question on each of its sides.
 
     A question that is useless by itself may be decisive with another one below it: for example, if just one of two
     things happened. At each node that leaves another level below, the pool consists of the best formulas with different

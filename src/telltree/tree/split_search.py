@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine import Formula
-from telltree.engine.evaluator import OfFormulas, OfPopulations
-from telltree.engine.three_valued import settled
+from telltree.engine.evaluator import FormulaEvaluatorProtocol, PopulationEvaluatorProtocol
+from telltree.engine.three_valued import resolve_unknown
 from telltree.english import simpler_side
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivation import Population
@@ -110,7 +110,7 @@ class SplitResult(NamedTuple):
 class _NodeContext(NamedTuple):
     """The evaluator, objective and clock of one node."""
 
-    evaluator: OfPopulations
+    evaluator: PopulationEvaluatorProtocol
     objective: SplitObjective
     search_objective: Objective
     """The objective for the search, which may use all of its bounds."""
@@ -223,7 +223,7 @@ class SplitSearch:
         if split.shown is not None:
             shown, negated, unknown, unknown_is_true = split.shown
             sides = (false, true) if negated else (true, false)
-            resolved = Formula(settled(shown.expression, unknown_is_true))
+            resolved = Formula(resolve_unknown(shown.expression, unknown_is_true))
             node = replace(node, formula=resolved, true=sides[0], false=sides[1])
             return replace(
                 node, unknown=Unknown(shown, unknown_is_true, unknown), found=None if shown == found else found
@@ -238,7 +238,7 @@ class SplitSearch:
     def _context(self, task: NodeTask, backend: Backend) -> _NodeContext:
         is_late, labels = self._deadline(), self.labels[task.members]
         criterion = criterion_at(self._criterion, len(task.members))
-        evaluator: OfPopulations = backend.evaluator(task.members)
+        evaluator: PopulationEvaluatorProtocol = backend.evaluator(task.members)
         may_be_unknown = self.settings.three_valued and bool(self.missing or self.grammar.functions)
         if may_be_unknown:
             formulas = RoutedFormulas(backend.formulas(task.members), labels)
@@ -317,7 +317,7 @@ class SplitSearch:
         return split._replace(shown=self._shown(final, formulas)) if isinstance(formulas, RoutedFormulas) else split
 
     def _with_best_thresholds(
-        self, split: Split, formula: Expression, task: NodeTask, formulas: OfFormulas, here: _NodeContext
+        self, split: Split, formula: Expression, task: NodeTask, formulas: FormulaEvaluatorProtocol, here: _NodeContext
     ) -> tuple[Split, Expression]:
         """Return the split with its fittest constants, and the formula; unchanged if it would not be worth its
         formula."""
@@ -381,7 +381,7 @@ class TieBreaker(NamedTuple):
     is_late: Callable[[], bool]
 
     def choose(
-        self, found: SearchResult, evaluator: OfPopulations, grammar: Grammar, labels: Labels
+        self, found: SearchResult, evaluator: PopulationEvaluatorProtocol, grammar: Grammar, labels: Labels
     ) -> tuple[Derivation, float]:
         """Return the chosen formula and its robustness.
 
@@ -403,7 +403,9 @@ class TieBreaker(NamedTuple):
         derivations = [grammar.derivation(ties, int(i)) for i in most_robust]
         return min(derivations, key=lambda d: (len(d), str(d))), float(robustness.max())
 
-    def _rivals(self, tied: Population, evaluator: OfPopulations, labels: Labels) -> tuple[Population, int]:
+    def _rivals(
+        self, tied: Population, evaluator: PopulationEvaluatorProtocol, labels: Labels
+    ) -> tuple[Population, int]:
         """Return the formulas between which robustness decides, and the size of the smallest."""
         kinds = labels.kinds()
         tally = evaluator.evaluate(tied, np.arange(len(tied.lengths)), evaluator.masks(kinds))
@@ -430,7 +432,7 @@ class TieBreaker(NamedTuple):
                 return ties
         return None
 
-    def _robustness(self, evaluator: OfPopulations, ties: Population) -> NDArray[np.float64]:
+    def _robustness(self, evaluator: PopulationEvaluatorProtocol, ties: Population) -> NDArray[np.float64]:
         """Return the robustness of formulas, exact for the most robust only; −1 for those after the deadline."""
         found, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
         while done < len(found) and not (done and self.is_late()):
@@ -460,7 +462,9 @@ def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -
 # matters.
 
 
-def without_idle_parts(formula: Expression, formulas: OfFormulas, is_late: Callable[[], bool] = bool) -> Expression:
+def without_idle_parts(
+    formula: Expression, formulas: FormulaEvaluatorProtocol, is_late: Callable[[], bool] = bool
+) -> Expression:
     """Return the formula without parts whose removal changes no answer for the records of the evaluator.
 
     Of several parts that could be dropped, the longest goes first. A formula with English of its own from a grammar is

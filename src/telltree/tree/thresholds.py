@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine.atoms import Atom
-from telltree.engine.evaluator import OfFormulas
+from telltree.engine.evaluator import FormulaEvaluatorProtocol
 from telltree.engine.instructions import EQUAL as EQUALITY
 from telltree.engine.instructions import GREATER, LESS
 from telltree.grammar.default_language import roundest
@@ -29,7 +29,7 @@ Path = tuple[int, ...]
 
 def midpoint_thresholds(
     formula: Expression,
-    formulas: OfFormulas,
+    formulas: FormulaEvaluatorProtocol,
     columns: Container[str],
     is_late: Callable[[], bool] = bool,
 ) -> Expression:
@@ -100,7 +100,7 @@ def _with_constant(e: Expression, path: Path, value: float) -> Expression:
 class ConstantPlace:
     """The place of a constant in a formula: a comparison, given by the path to it."""
 
-    def __init__(self, formula: Expression, path: Path, formulas: OfFormulas) -> None:
+    def __init__(self, formula: Expression, path: Path, formulas: FormulaEvaluatorProtocol) -> None:
         self.formula, self._path, self.formulas = formula, path, formulas
         self.atom = self._atom(path)
 
@@ -247,7 +247,7 @@ class Splits:
 
 def best_thresholds(
     formula: Expression,
-    formulas: OfFormulas,
+    formulas: FormulaEvaluatorProtocol,
     columns: Container[str],
     splits: Splits,
     is_late: Callable[[], bool] = bool,

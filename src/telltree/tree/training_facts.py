@@ -71,7 +71,7 @@ def fingerprint(panel: Panel, labels: Labels) -> str:
 def _deviations(panel: Panel, tree: Tree) -> dict[str, float]:
     signals = signals_of(panel)
     graded = {signal for node in tree.nodes for signal in _graded(node.formula.expression, panel.schema)}
-    return {str(signal): signals.spread(signal) for signal in sorted(graded, key=str)}
+    return {str(signal): signals.deviation(signal) for signal in sorted(graded, key=str)}
 
 
 def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:

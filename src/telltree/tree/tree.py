@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.engine import CompiledFormulas, Formula, truth_of
-from telltree.engine.three_valued import asked_missing, bounds
+from telltree.engine.three_valued import bounds, columns_tested_for_missing
 from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import unchanging
-from telltree.panel.input_options import AS_USUAL, ReadArguments
+from telltree.panel.input_options import DEFAULT_ARGUMENTS, ReadArguments
 from telltree.search.search import Proof
 from telltree.text import counted, escaped, percent, visible
 from telltree.tree.target import Summary, Target
@@ -257,7 +257,7 @@ class Tree:
 
     Steps are worded as durations by it, and `elapsed()` means times in this unit, or else steps.
     """
-    how_read: ReadArguments = AS_USUAL
+    how_read: ReadArguments = DEFAULT_ARGUMENTS
     """The way in which the training records were read."""
     optimum: Optimum | None = None
     """The proof for the whole tree, if it was grown so that there is one."""
@@ -453,13 +453,13 @@ class Tree:
             return "every record"
         from telltree.english.styles import all_of, english  # prediction needs no English
 
-        return english(all_of(claims), self.schema, self.missing, step=self.step)
+        return english(all_of(claims), self.schema, self.missing, style="plain", step=self.step)
 
     def question(self, node: Node) -> str:
         """Return the question of a node, in plain English without a question mark."""
         from telltree.english.styles import english  # prediction needs no English
 
-        return english(node.shown, self.schema, self.missed_by(node), step=self.step)
+        return english(node.shown, self.schema, self.missed_by(node), style="plain", step=self.step)
 
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """Return the columns whose missing values must be mentioned in the question of a node.
@@ -467,7 +467,7 @@ class Tree:
         Unknown answers are described beside the question, which itself is about values that are there, unless it asks
         whether they are.
         """
-        return self.missing if node.unknown is None else asked_missing(node.shown.expression)
+        return self.missing if node.unknown is None else columns_tested_for_missing(node.shown.expression)
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """Return the conditions under which the sentence for these claims applies to a record."""

@@ -65,7 +65,7 @@ def explain(
 def _headline(tree: "Tree", category: int, record: "Panel") -> str | None:
     """Return the category's headline, if it is true of this record and its condition occurs there."""
     from telltree.engine import Formula
-    from telltree.explain.categories import headline_text
+    from telltree.explain.occurrence import headline_text
 
     leaf, _ = tree.leaves[category - 1]
     if leaf.headline is None:

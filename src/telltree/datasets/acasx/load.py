@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.datasets.homes import homes
+from telltree.datasets.data_folders import data_folders
 from telltree.errors import DataError
 from telltree.panel import Column, ColumnType, Panel, Schema, read
 from telltree.panel.panel_data import PanelData
@@ -279,7 +279,7 @@ def load_acasx(path: str | os.PathLike[str] | None = None, cut: bool = True) -> 
 
 def find_acasx() -> Path | None:
     """Return the folder with all encounters, in $TELLTREE_DATA or the user's data folder; None if there is none."""
-    return next((home for home in homes() if any(place.is_file() for place in _files(home))), None)
+    return next((folder for folder in data_folders() if any(place.is_file() for place in _files(folder))), None)
 
 
 def _sample() -> EncounterTable:

@@ -3,9 +3,10 @@
 import random
 
 import pytest
-from attacks import changed
-from grammar_catalogue import SCHEMA
-from test_grammar_errors import WHOLE
+
+from tests.grammar.test_errors import WHOLE
+from tests.soak.attacks import changed
+from tests.support.grammar_catalogue import SCHEMA
 
 from telltree import Formula
 from telltree.errors import GrammarError

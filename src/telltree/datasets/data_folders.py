@@ -7,7 +7,7 @@ from pathlib import Path
 import platformdirs
 
 
-def homes() -> Iterator[Path]:
+def data_folders() -> Iterator[Path]:
     """Yield the folder named by TELLTREE_DATA, if it is set, then the user's data folder."""
     named = os.environ.get("TELLTREE_DATA")
     if named:
