@@ -245,7 +245,7 @@ class Evaluator(abc.ABC, Generic[F]):
         else:
             whole, members = part_of
             self._budget, self.layout = whole._budget // 2, Layout.of(panel)
-            whole._bitsets.share(self._budget)
+            whole._bitsets.shrink(self._budget)
             source = whole._bitsets, Subset.of(whole.layout, self.layout, members)
             self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, source, allocate=allocate)
         self._programs, self._memory = Programs.empty(0, 0), CompilerMemory.empty(0)

@@ -55,8 +55,8 @@ from telltree.panel.statistics import Statistics
 # ---- Aggregates of the values of a signal at several steps of a record.
 #
 # Records are concatenated, and `numbers` has the number of each step in its record, from 0. Missing values are left
-# out; an aggregate of none is missing (NaN). Windows become twice as long with each pass. Sums are exact up to one final
-# rounding, in whatever order they are added.
+# out; an aggregate of none is missing (NaN). Windows become twice as long with each pass. Sums are exact up to one
+# final rounding, in whatever order they are added.
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
