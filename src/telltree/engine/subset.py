@@ -31,7 +31,7 @@ class Subset(NamedTuple):
 
     @classmethod
     def of(cls, whole: Layout, part: Layout, members: NDArray[np.int64]) -> "Subset":
-        """`members` are the records of the subset by their numbers in the whole, in ascending order."""
+        """Return the subset; `members` are the positions of its records in the whole, in ascending order."""
         places = np.empty(whole.records, np.int64)
         places[whole.order] = np.arange(whole.records)
         picked = places[members[part.order]]
