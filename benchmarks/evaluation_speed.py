@@ -41,7 +41,7 @@ def rows(quick: bool) -> list[Row]:
 
 
 def _compare(records: int, columns: int, formulas: int, sample: int, repeats: int) -> list[Row]:
-    """The speed with planes made beforehand, and made on the way."""
+    """The speed with bitsets made beforehand, and made on the way."""
     where = setting(records, columns, formulas)
     steps = where.cube.reshape(-1, columns).T
     starts = np.arange(0, records * STEPS, STEPS)
@@ -83,7 +83,7 @@ def _measure(
     # The other kinds may be put together from what is known of each atom, record by record; this one never.
     kinds = for_peer(where, everything.tolist())
     alone = np.array([i for i, kind in enumerate(kinds) if kind[:2] == ("F", "and")])
-    evaluator.evaluate(population, everything, masks)  # makes the planes
+    evaluator.evaluate(population, everything, masks)  # makes the bitsets
 
     def peer(blocks: Sequence[Block]) -> Callable[[int], float]:
         return lambda _: seconds(lambda: evaluate_prepared(blocks, asked)) / len(asked)

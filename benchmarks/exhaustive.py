@@ -33,7 +33,7 @@ def rows(quick: bool) -> list[Row]:
 
 
 def _row(name: str, panel: Panel, grammar: Grammar, labels: ClassLabels, fitness: Criterion, times: int) -> Row:  # noqa: PLR0917
-    """The processor's time of one search, planes included; what the grammar alone decides is kept from the first."""
+    """The processor's time of one search, bitsets included; what the grammar alone decides is kept from the first."""
     taken = []
     for _ in range(times + 1):  # the first compiles
         evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables)

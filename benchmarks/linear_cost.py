@@ -40,5 +40,5 @@ def rows(quick: bool) -> list[Row]:
 def _job(where: Setting) -> Callable[[int], float]:
     evaluator, everything = engine_for(where), np.arange(FORMULAS)
     masks = two_classes(evaluator)
-    evaluator.evaluate(where.population, everything, masks)  # makes the planes
+    evaluator.evaluate(where.population, everything, masks)  # makes the bitsets
     return lambda _: seconds(lambda: evaluator.evaluate(where.population, everything, masks)) / FORMULAS

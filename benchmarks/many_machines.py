@@ -35,8 +35,8 @@ from telltree.tree import Greedy
 from telltree.tree.backend import LocalBackend
 
 COLUMNS = 10
-PLANES = 4 << 30
-"""Bytes for the planes of all shards together."""
+BITSETS = 4 << 30
+"""Bytes for the bitsets of all shards together."""
 WIRE, ROUND_TRIP = 1.25e8, 2e-3
 """What is assumed of a network: bytes a second, and seconds for a question and its answer beside the work."""
 
@@ -81,7 +81,7 @@ def watched() -> Iterator[Traffic]:
         answers = ask(self, messages)
         traffic.waited += time.perf_counter() - began
         traffic.calls += 1
-        traffic.generations += messages[0].call.method == "findings"
+        traffic.generations += messages[0].call.method == "shard_tally"
         traffic.sent += sum(
             len(pickle.dumps(one if one.open_first else one._replace(opening=None))) for one in messages
         )
@@ -141,7 +141,7 @@ class InTurn(ShardPlaces):
 
     def __init__(self, panel: Panel, grammar: Grammar, shards: int, traffic: Traffic) -> None:
         super().__init__(even_bounds(panel, shards))
-        each = PLANES // shards  # machines have memory of their own; these share that of one
+        each = BITSETS // shards  # machines have memory of their own; these share that of one
         self._shards = [
             Shard(LocalBackend(panel[low:high].alone(), grammar, memory=each))
             for low, high in pairwise(self.bounds.tolist())
@@ -151,7 +151,7 @@ class InTurn(ShardPlaces):
     def ask(self, messages: Sequence[Message]) -> list[Any]:
         traffic, answers = self._traffic, []
         traffic.calls += 1
-        traffic.generations += messages[0].call.method == "findings"
+        traffic.generations += messages[0].call.method == "shard_tally"
         for message in messages:
             asked = pickle.dumps(message if message.open_first else message._replace(opening=None))
             began = time.process_time()

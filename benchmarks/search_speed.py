@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     search: Search
     target: int | None = None
     cold: int | None = None
-    """The same where planes must be made first."""
+    """The same where bitsets must be made first."""
 
 
 class Sizing:
@@ -105,7 +105,7 @@ def rows(quick: bool) -> list[Row]:
     ]
     if quick:
         entries = [entry._replace(search=replace(entry.search, evaluations=5_000)) for entry in entries]
-    runs = [_run_of(root, entry.search) for entry in entries]  # compiles too, and makes the planes
+    runs = [_run_of(root, entry.search) for entry in entries]  # compiles too, and makes the bitsets
     peers = [Peer.like(root, run.evaluations, run.terminals) for run in runs]
     jobs = [_telltree(root, entry.search, cold=cold) for cold in (False, True) for entry in entries]
     jobs += [_peer(root, like, cache) for cache in (False, True) for like in peers]
@@ -122,13 +122,13 @@ class Times(NamedTuple):
     """Seconds a distinct formula."""
 
     own: float
-    cold: float  # with the making of planes
+    cold: float  # with the making of bitsets
     plain: float  # of the peer
     cached: float  # of the peer, if it keeps the answers of atoms
 
 
 def _rows(entry: Entry, run: "Run", like: Peer, times: Times, *, repeats: int) -> tuple[Row, Row]:
-    """One search against the peer, with planes at hand and without."""
+    """One search against the peer, with bitsets at hand and without."""
     own, cold, plain, cached = times
     with_planes = Row(
         f"{entry.name}, bitsets at hand",
@@ -208,7 +208,7 @@ def _root() -> Root:
 
 
 def _objective(grammar: Grammar, panel: Panel, codes: list[int]) -> tuple[PopulationEvaluator, SplitObjective]:
-    """An engine without planes, and the objective of a first split."""
+    """An engine without bitsets, and the objective of a first split."""
     evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables)
     return evaluator, SplitObjective(
         evaluator, ClassLabels(np.array(codes), ClassTarget(tuple(range(max(codes) + 1)))), GiniSize()

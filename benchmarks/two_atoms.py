@@ -50,7 +50,7 @@ def draw_formulas(grammar: Grammar, formulas: int, depth: int = DEPTH) -> Popula
 
 
 def engine_for(where: Setting) -> PopulationEvaluator:
-    """An engine without planes."""
+    """An engine without bitsets."""
     return PopulationEvaluator(where.panel, where.grammar.rules, where.grammar.tables)
 
 

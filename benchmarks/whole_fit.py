@@ -1,6 +1,6 @@
 """What a whole fit costs beside the work that cannot be spared: drawing, breeding, compiling and evaluating formulas.
 
-All the rest is on top of that: making planes, choosing, centring, wording.
+All the rest is on top of that: making bitsets, choosing, centring, wording.
 """
 
 import time

@@ -33,7 +33,7 @@ def _compare(records: int, columns: int, formulas: int, repeats: int) -> list[Ro
     population = draw_formulas(grammar, formulas, DEPTH)
     evaluator = PopulationEvaluator(panel, grammar.rules, grammar.tables)
     masks, first = two_classes(evaluator), population.rules[:, 0]
-    evaluator.evaluate(population, np.arange(formulas), masks)  # makes the planes
+    evaluator.evaluate(population, np.arange(formulas), masks)  # makes the bitsets
 
     def of_kind(kind: int) -> Callable[[int], float]:
         wanted = np.flatnonzero(first == kind)

@@ -232,7 +232,7 @@ def test_little_memory_changes_nothing(capacity, threads):
     if capacity is not None:
         evaluator._bitsets.capacity = capacity
     judgement = judgement_of(4)
-    for _ in range(2):  # the second time with planes left over from the first
+    for _ in range(2):  # the second time with bitsets left over from the first
         assert_truth(evaluator.truth(population), texts, judgement, case)
     with_room, _ = engine_of(case, formulas)
     assert_alike(tally_of(evaluator, population), tally_of(with_room, population))

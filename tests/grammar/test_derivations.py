@@ -184,7 +184,7 @@ def test_random_constants_are_drawn_from_all_of_their_range():
     drawn = [float(grammar.draw(seed).constants[-1]) for seed in range(1_500)]
     assert (min(drawn), max(drawn)) == (-2, 6)
     assert abs(np.mean(drawn) - 2) < 0.4
-    assert 100 < len(set(drawn)) <= 256  # a bounded pool: planes are costly
+    assert 100 < len(set(drawn)) <= 256  # a bounded pool: bitsets are costly
 
 
 @pytest.mark.parametrize(

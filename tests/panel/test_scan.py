@@ -160,7 +160,7 @@ def test_folds_weights_and_checkpoints_take_it(tmp_path):
 
 @pytest.fixture
 def no_overhead(monkeypatch):
-    """Reckon with records and planes alone, so that a few kilobytes decide how many shards there are."""
+    """Reckon with records and bitsets alone, so that a few kilobytes decide how many shards there are."""
     nothing = {"_memory_now": lambda: 0, "_SEARCH": 0, "_SIGNALS_A_COLUMN": 0, "_A_RECORD": 0, "_FEWEST": 1}
     for name, value in nothing.items():
         monkeypatch.setattr(out_of_core, name, value)
@@ -182,7 +182,7 @@ def test_little_memory_is_told_and_changes_nothing(tmp_path, no_overhead, caplog
     assert "3 shards" in shards[1]
 
 
-def test_planes_that_do_not_fit_are_on_disk(tmp_path, no_overhead, monkeypatch):
+def test_bitsets_that_do_not_fit_are_on_disk(tmp_path, no_overhead, monkeypatch):
     source = in_files(long_table(records=200), tmp_path / "data", "parquet")
     panel, y = telltree.read(source, **NAMES)
     _, whole = model_bytes(panel, y, tmp_path / "1.json")

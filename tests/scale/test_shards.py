@@ -63,12 +63,12 @@ def in_shards(bounds, places=InProcess):
 
 
 def in_turns(panel, grammar, bounds):
-    """Shards of which one is in memory at a time, with room for few planes."""
+    """Shards of which one is in memory at a time, with room for few bitsets."""
     return OutOfCoreShards(panel, grammar, bounds, threads=1, memory=1)
 
 
 class Nested(InProcess):
-    """Shards as workers have them if their planes do not fit into memory: each is cut into some that take turns."""
+    """Shards as workers have them if their bitsets do not fit into memory: each is cut into some that take turns."""
 
     def __init__(self, panel, grammar, bounds):
         super().__init__(panel, grammar, bounds)

@@ -29,7 +29,7 @@ from telltree.scale.shards import ShardedBackend
 from telltree.tree import Node
 
 _GARBAGE = np.frombuffer(random.Random(0).randbytes(1 << 22), np.uint8)
-"""As much as is filled: of larger arrays, such as memory that is reserved for planes, only the beginning."""
+"""As much as is filled: of larger arrays, such as memory that is reserved for bitsets, only the beginning."""
 _MAKERS = (
     (machine.Registers, "empty"),
     (machine.Counting, "empty"),
@@ -49,7 +49,7 @@ def _fill(array):
 
 @contextmanager
 def garbage_in_memory():
-    """Fill planes, registers and results with random bits before they are used: none may be read before it is written.
+    """Fill bitsets, registers and results with random bits before they are used: none may be read before it is written.
 
     NumPy itself is left alone, for the compiler looks up what it knows of it by name.
     """
@@ -78,7 +78,7 @@ def _walking(compiled):
 
 
 def walked(expressions, panel, *, compiled):
-    """By the walk, in plain Python or compiled; formulas × records."""
+    """By tracing, in plain Python or compiled; formulas × records."""
     with _walking(compiled):
         return np.array([Tracer(panel).trace(e).truth[0] for e in expressions]).reshape(len(expressions), len(panel))
 
@@ -107,8 +107,8 @@ def by_engine(expressions, panel, rng, **settings):
 
 
 def by_halves(expressions, panel, rng):
-    """The same with memory for few planes: records are halved again and again, down to a block, and the findings
-    joined."""
+    """The same with memory for few bitsets: records are halved again and again, down to a block, and the tallies
+    merged."""
     rules, symbols, population = derived(rng, expressions)
     with patch.object(bitsets, "_LEAST_BITSETS", 1):  # also of the halves
         return PopulationEvaluator(panel, rules, Tables.of(rules, symbols), memory=1).truth(population)

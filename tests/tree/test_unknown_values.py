@@ -387,7 +387,7 @@ def test_a_question_is_true_false_or_unknown_of_records(case):
 
 
 def test_records_in_shards_grow_the_same_tree(case):
-    """As they are where planes do not fit into memory, or are on several machines."""
+    """As they are where bitsets do not fit into memory, or are on several machines."""
     panel, labels = case[0].panel, ClassTarget(("high", "low", "up")).read(case[1], case[0].panel)
     settings = TreeSettings(
         MonteCarlo(evaluations=150), MDL(), max_depth=2, movable=frozenset("x"), three_valued=True, seed=7

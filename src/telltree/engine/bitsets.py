@@ -70,11 +70,11 @@ def encode(column, starts, lengths, blocks, constants, tile, codes):
 
 
 @kernel
-def pack_codes(codes, blocks, valid, outcomes, places, slots, bitsets, reduced):
+def pack_codes(codes, blocks, valid, outcomes, places, targets, bitsets, reduced):
     """Compute bitsets as `pack` does, from codes; `places` are the ranks of the constants in the grid of the codes."""
     codes, bitsets = borrowed(codes), borrowed(bitsets)
-    for k in range(len(slots)):
-        slot, code = slots[k], 2 * places[k] + 1
+    for k in range(len(targets)):
+        target, code = targets[k], 2 * places[k] + 1
         for block in range(len(blocks) - 1):
             ever, ever_not = np.uint64(0), np.uint64(0)
             for t in range(blocks[block], blocks[block + 1]):
@@ -85,10 +85,10 @@ def pack_codes(codes, blocks, valid, outcomes, places, slots, bitsets, reduced):
                     word |= bytes_equal(codes, t, code)
                 if outcomes[k] & GREATER:
                     word |= bytes_above(codes, t, code) & bytes_below(codes, t, _MISSING)
-                bitsets[slot, t] = word
+                bitsets[target, t] = word
                 ever |= word
                 ever_not |= ~word & valid[t]
-            reduced[2 * slot, block], reduced[2 * slot + 1, block] = ever, ever_not
+            reduced[2 * target, block], reduced[2 * target + 1, block] = ever, ever_not
 
 
 # ---- Bitsets from numbers: compare a column with constants, 64 records at a time.
@@ -143,27 +143,27 @@ def _compare_lanes(tile, t, outcome, constant):
 
 
 @small
-def _compare_block(tile, outcome, constant, bitsets, slot, first, steps, valid, reduced, block):
+def _compare_block(tile, outcome, constant, bitsets, target, first, steps, valid, reduced, block):
     """Write the words of one block of a bitset, and the records for which it, and its negation, are ever true."""
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(steps):
         word = _compare_lanes(tile, t, outcome, constant)
-        bitsets[at(slot), at(first + t)] = word
+        bitsets[at(target), at(first + t)] = word
         ever |= word
         ever_not |= ~word & valid[at(first + t)]
-    reduced[at(2 * slot), at(block)], reduced[at(2 * slot + 1), at(block)] = ever, ever_not
+    reduced[at(2 * target), at(block)], reduced[at(2 * target + 1), at(block)] = ever, ever_not
 
 
 @small
-def _subtract(one, other, bitsets, slot, first, steps, valid, reduced, block):
+def _subtract(one, other, bitsets, target, first, steps, valid, reduced, block):
     """Write the same for the difference of two bitsets."""
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(steps):
         word = bitsets[at(one), at(first + t)] & ~bitsets[at(other), at(first + t)]
-        bitsets[at(slot), at(first + t)] = word
+        bitsets[at(target), at(first + t)] = word
         ever |= word
         ever_not |= ~word & valid[at(first + t)]
-    reduced[at(2 * slot), at(block)], reduced[at(2 * slot + 1), at(block)] = ever, ever_not
+    reduced[at(2 * target), at(block)], reduced[at(2 * target + 1), at(block)] = ever, ever_not
 
 
 @small
@@ -179,13 +179,13 @@ def _partners(outcomes, constants, partners):
 
 
 @kernel
-def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, tile, partners, bitsets, reduced):
-    """Compute a bitset for each constant: bitsets[slots[k]] is true where `column` and constants[k] have outcomes[k].
+def pack(column, starts, lengths, blocks, valid, outcomes, constants, targets, tile, partners, bitsets, reduced):
+    """Compute a bitset for each constant: bitsets[targets[k]] is true where `column` and constants[k] have outcomes[k].
 
-    Rows 2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, the records for which the bitset, and its
-    negation, are true at some step. A missing value (NaN) is neither less, equal nor greater. Steps after a record's
-    end are false. x = c is derived from x ≤ c and x < c if they are computed too: comparing 64 numbers takes ten times
-    as long as combining two words. `tile` and `partners` are scratch memory.
+    Rows 2 * targets[k] and 2 * targets[k] + 1 of `reduced` get, block by block, the records for which the bitset, and
+    its negation, are true at some step. A missing value (NaN) is neither less, equal nor greater. Steps after a
+    record's end are false. x = c is derived from x ≤ c and x < c if they are computed too: comparing 64 numbers takes
+    ten times as long as combining two words. `tile` and `partners` are scratch memory.
     """
     column, starts, lengths, bitsets = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(bitsets)
     valid, reduced, tile, partners = borrowed(valid), borrowed(reduced), borrowed(tile), borrowed(partners)
@@ -195,11 +195,13 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, til
         fill_tile(column, starts, lengths, block, steps, tile)
         for k in range(len(constants)):
             if partners[k, 0] < 0:
-                _compare_block(tile, outcomes[k], constants[k], bitsets, slots[k], first, steps, valid, reduced, block)
+                _compare_block(
+                    tile, outcomes[k], constants[k], bitsets, targets[k], first, steps, valid, reduced, block
+                )
         for k in range(len(constants)):
             if partners[k, 0] >= 0:
-                one, other = slots[partners[k, 0]], slots[partners[k, 1]]
-                _subtract(one, other, bitsets, slots[k], first, steps, valid, reduced, block)
+                one, other = targets[partners[k, 0]], targets[partners[k, 1]]
+                _subtract(one, other, bitsets, targets[k], first, steps, valid, reduced, block)
 
 
 # ---- The cache of bitsets.
@@ -279,7 +281,7 @@ class Bitsets:
         """A hash table of the names of all other atoms; `slots` has their slots, in the same two rows."""
         self.slots = np.zeros((2, 1024), np.int32)
         self._names = 0
-        self._slots_of_source = np.zeros(0, np.int64)  # the bitset here for each of the source; 0 if none
+        self._bitset_of_source = np.zeros(0, np.int64)  # the bitset here for each of the source; 0 if none
         self._source_generation = 0
 
     def take_from_source(self, names: NDArray[np.uint64], numbers: bool) -> NDArray[np.bool_] | None:
@@ -295,7 +297,7 @@ class Bitsets:
         bitsets, negated = theirs[present] >> 1, theirs[present] & 1
         if not self._extract(bitsets):
             return None
-        self._register(names[present], 2 * self._slots_of_source[bitsets] + negated, numbers)
+        self._register(names[present], 2 * self._bitset_of_source[bitsets] + negated, numbers)
         self._take_ahead()
         return present
 
@@ -304,7 +306,7 @@ class Bitsets:
         a few at a time."""
         assert self._source is not None
         whole = self._source[0]
-        more = (1 + np.flatnonzero(self._slots_of_source[1 : whole.used] == 0))[: self.used]
+        more = (1 + np.flatnonzero(self._bitset_of_source[1 : whole.used] == 0))[: self.used]
         if not len(more) or 2 * (self.used + len(more)) > self.capacity or not self._extract(more):
             return
         self._register_taken(
@@ -318,8 +320,8 @@ class Bitsets:
         self, theirs: NDArray[np.int32], names: NDArray[np.uint64], own: NDArray[np.int32], numbers: bool
     ) -> None:
         """Register the names, or numbers, that the source has for bitsets that were extracted, if they are new here."""
-        new = np.flatnonzero((theirs >= 0) & (own < 0) & (self._slots_of_source[theirs >> 1] > 0))
-        self._register(names[new], 2 * self._slots_of_source[theirs[new] >> 1] + (theirs[new] & 1), numbers)
+        new = np.flatnonzero((theirs >= 0) & (own < 0) & (self._bitset_of_source[theirs >> 1] > 0))
+        self._register(names[new], 2 * self._bitset_of_source[theirs[new] >> 1] + (theirs[new] & 1), numbers)
 
     def add(self, named: Sequence[tuple[int, Atom]]) -> bool:
         """Compute bitsets for atoms, and register their names; return False if they do not fit into memory."""
@@ -369,7 +371,7 @@ class Bitsets:
                 found += range(2 * (bitsets - len(fresh)) + negated, 2 * bitsets + negated, 2)
             else:
                 found += [2 * places[constant] + negated for constant in base.constants]
-        if not self._reserve_slots(bitsets - self.used):
+        if not self._reserve(bitsets - self.used):
             for family, _ in new:
                 places = self._places[family.signal, family.outcomes]
                 for constant in family.constants:
@@ -378,7 +380,7 @@ class Bitsets:
         self._make(new)
         return np.array(found, np.int64)
 
-    def share(self, memory: int) -> None:
+    def shrink(self, memory: int) -> None:
         """Use at most this many bytes from now on, to leave memory for the bitsets of a subset."""
         self.capacity = max(_LEAST_BITSETS, memory // (8 * max(1, self._layout.words)))
         if self.used > self.capacity:
@@ -390,8 +392,8 @@ class Bitsets:
         self._codes.clear()
         self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
 
-    def _reserve_slots(self, new: int) -> bool:
-        """Reserve slots for new bitsets; return False if they do not fit into memory."""
+    def _reserve(self, new: int) -> bool:
+        """Reserve memory for new bitsets; return False if they do not fit into memory."""
         if self.used + new + len(self._codes) * _BITSETS_FOR_CODES > self.capacity:
             self._codes.clear()
         if self.used + new > self.capacity:
@@ -405,24 +407,22 @@ class Bitsets:
         assert self._source is not None
         whole, subset = self._source
         if self._source_generation != whole.generation:  # its bitsets have new numbers; extracted ones stay
-            self._slots_of_source, self._source_generation = np.zeros(0, np.int64), whole.generation
-        if len(self._slots_of_source) < whole.used:
-            self._slots_of_source = np.concatenate(
-                [self._slots_of_source, np.zeros(len(whole.bits) - len(self._slots_of_source), np.int64)]
+            self._bitset_of_source, self._source_generation = np.zeros(0, np.int64), whole.generation
+        if len(self._bitset_of_source) < whole.used:
+            self._bitset_of_source = np.concatenate(
+                [self._bitset_of_source, np.zeros(len(whole.bits) - len(self._bitset_of_source), np.int64)]
             )
-        new = np.unique(bitsets[self._slots_of_source[bitsets] == 0]).astype(
-            np.int64
-        )  # for which `extract` is compiled
+        new = np.unique(bitsets[self._bitset_of_source[bitsets] == 0]).astype(np.int64)
         new = new[new > 0]
         if self.used + len(new) > self.capacity:
             return False
-        slots = self.used + np.arange(len(new))
-        self._slots_of_source[new] = slots
+        targets = self.used + np.arange(len(new))
+        self._bitset_of_source[new] = targets
         self._atoms += [whole._atoms[bitset - 1] for bitset in new.tolist()]
         self.used += len(new)
         self._ensure_rows(len(new))
         layout = self._layout
-        extract(whole.bits, new, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
+        extract(whole.bits, new, subset, layout.blocks, layout.valid, targets, self.bits, self.reduced)
         return True
 
     def _make(self, new: Sequence[tuple[AtomFamily, int]]) -> None:
@@ -437,11 +437,11 @@ class Bitsets:
         )
         outcomes = np.repeat(np.array([family.outcomes for family, _ in together], np.int64), sizes)
         constants = np.array([constant for family, _ in together for constant in family.constants])
-        slots = np.arange(len(constants)) + np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)
+        targets = np.arange(len(constants)) + np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)
         low = 0
         for signal, members in by_signal.items():
             part = slice(low, low + sum(len(family.constants) for family, _ in members))
-            self._fill(signal, outcomes[part], constants[part], slots[part])
+            self._fill(signal, outcomes[part], constants[part], targets[part])
             low = part.stop
 
     def _fill(
@@ -449,18 +449,18 @@ class Bitsets:
         signal: Expression,
         outcomes: NDArray[np.int64],
         constants: NDArray[np.float64],
-        slots: NDArray[np.int64],
+        targets: NDArray[np.int64],
     ) -> None:
         """Compute these bitsets of one signal compared with constants."""
         layout, grid = self._layout, self._signals.grids.get(signal, {})
         codes = self._codes_of(signal, grid) if grid and grid.keys() >= set(constants.tolist()) else None
         if codes is None:
             values, partners = self._signals.values(signal), np.empty((len(constants), 2), np.int64)
-            pack(values, layout.starts, layout.lengths, layout.blocks, layout.valid, outcomes, constants, slots,
+            pack(values, layout.starts, layout.lengths, layout.blocks, layout.valid, outcomes, constants, targets,
                  layout.tile, partners, self.bits, self.reduced)  # fmt: skip
         else:
             places = np.array([grid[constant] for constant in constants.tolist()])
-            pack_codes(codes, layout.blocks, layout.valid, outcomes, places, slots, self.bits, self.reduced)
+            pack_codes(codes, layout.blocks, layout.valid, outcomes, places, targets, self.bits, self.reduced)
         if self._signals.panel.on_disk:
             unload()  # the numbers are no longer needed
 

@@ -245,7 +245,7 @@ class Evaluator(abc.ABC, Generic[F]):
         else:
             whole, members = part_of
             self._budget, self.layout = whole._budget // 2, Layout.of(panel)
-            whole._bitsets.share(self._budget)
+            whole._bitsets.shrink(self._budget)
             source = whole._bitsets, Subset.of(whole.layout, self.layout, members)
             self._bitsets = Bitsets(self.layout, signals, self._budget, numbered, source, allocate=allocate)
         self._programs, self._memory = Programs.empty(0, 0), CompilerMemory.empty(0)
@@ -257,7 +257,7 @@ class Evaluator(abc.ABC, Generic[F]):
 
     @staticmethod
     @abc.abstractmethod
-    def _number_of(formulas: F) -> int: ...
+    def _formula_count(formulas: F) -> int: ...
 
     @abc.abstractmethod
     def _source(self, formulas: F) -> Source:
@@ -291,7 +291,7 @@ class Evaluator(abc.ABC, Generic[F]):
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
         """Return the truth of every formula for every record, in the panel's order."""
-        everything = np.arange(self._number_of(formulas))
+        everything = np.arange(self._formula_count(formulas))
         found = self._findings(formulas, everything, self.layout.masks([]), CountRequest(truth=True))
         return self.layout.unpack(found.tally.truth)
 
@@ -329,7 +329,7 @@ class Evaluator(abc.ABC, Generic[F]):
         With `cutoff`, only the largest result is exact, and only if it is not below the cutoff: formulas that fall
         behind are abandoned. For a shard, all results that are not below the cutoff are exact.
         """
-        everything, arrays = np.arange(self._number_of(formulas)), list[NDArray[np.float64]]()
+        everything, arrays = np.arange(self._formula_count(formulas)), list[NDArray[np.float64]]()
         # an atom that is constant over these records still has a robustness, so nothing may be simplified
         if not self._prepare(formulas, everything, simplify=False):
             found = np.full(len(everything), np.inf)

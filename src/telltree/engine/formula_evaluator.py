@@ -44,7 +44,7 @@ class FormulaEvaluator(Evaluator[Sequence[Expression]]):
         self._formulas: Sequence[Expression] = ()  # being compiled
 
     @staticmethod
-    def _number_of(formulas: Sequence[Expression]) -> int:
+    def _formula_count(formulas: Sequence[Expression]) -> int:
         return len(formulas)
 
     def _for_part(self, panel: Panel, before: int) -> "FormulaEvaluator":

@@ -38,11 +38,11 @@ def _hash_sides(steps, valid, sides):
     true, other_true, false, other_false = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
     ever, ever_not = np.uint64(0), np.uint64(0)
     for t in range(len(steps)):
-        place, slots_of = GOLDEN * at(t + 1), steps[at(t)] & valid[at(t)]
-        missed = slots_of ^ valid[at(t)]
-        true, false = true + mix(slots_of + place), false + mix(missed + place)
-        other_true, other_false = other_true + mix(slots_of ^ ~place), other_false + mix(missed ^ ~place)
-        ever, ever_not = ever | slots_of, ever_not | missed
+        place, true_bits = GOLDEN * at(t + 1), steps[at(t)] & valid[at(t)]
+        false_bits = true_bits ^ valid[at(t)]
+        true, false = true + mix(true_bits + place), false + mix(false_bits + place)
+        other_true, other_false = other_true + mix(true_bits ^ ~place), other_false + mix(false_bits ^ ~place)
+        ever, ever_not = ever | true_bits, ever_not | false_bits
     sides[0, 0], sides[0, 1], sides[0, 2] = true, other_true, ever
     sides[1, 0], sides[1, 1], sides[1, 2] = false, other_false, ever_not
 
@@ -93,7 +93,7 @@ class PopulationEvaluator(Evaluator[Population]):
         self._numbers: dict[str, list[float]] = {} if part_of is None else part_of[0]._numbers
 
     @staticmethod
-    def _number_of(formulas: Population) -> int:
+    def _formula_count(formulas: Population) -> int:
         return len(formulas.lengths)
 
     def _for_part(self, panel: Panel, before: int) -> "PopulationEvaluator":
@@ -119,8 +119,8 @@ class PopulationEvaluator(Evaluator[Population]):
             if bitset >= 0 and bitset in known:
                 signatures = known[bitset]
             else:
-                request = everything[i : i + 1]
-                steps = self._bitsets.bits[bitset] if bitset >= 0 else self._steps(request, opposite)
+                individual = everything[i : i + 1]
+                steps = self._bitsets.bits[bitset] if bitset >= 0 else self._steps(individual, opposite)
                 signatures = signatures_of(steps, self.layout.steps)
                 known |= {bitset: signatures} if bitset >= 0 else {}
             found.append(signatures[::-1] if opposite else signatures)

@@ -1,7 +1,6 @@
 """Signals: the numbers that atoms compare, one float per row of the panel's columns.
 
-`Signals` computes and caches them. `SIGNALS`, at the end, has a cell for each operator that makes signals; the
-functions that the cells use, on windows and whole records, come first.
+`Signals` computes and caches them. `SIGNALS`, at the end, has a cell for each operator that makes signals.
 """
 
 import sys
@@ -52,163 +51,8 @@ from telltree.logic.shapelet import distances
 from telltree.panel import Panel, disk_arrays
 from telltree.panel.statistics import Statistics
 
-# ---- Aggregates of the values of a signal at several steps of a record.
-#
-# Records are concatenated, and `numbers` has the number of each step in its record, from 0. Missing values are left
-# out; an aggregate of none is missing (NaN). Windows become twice as long with each pass. Sums are exact up to one
-# final rounding, in whatever order they are added.
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-def earlier(values: Floats, numbers: Ints, steps: int, default: float = np.nan) -> Floats:
-    """Return the values so many steps earlier; `default` before the start of the record."""
-    if steps == 0:
-        return values
-    found = np.full_like(values, default)
-    found[steps:] = values[:-steps]
-    found[numbers < steps] = default
-    return found
-
-
-class Window(NamedTuple):
-    """The steps from `far` to `near` steps back, as far as the record goes."""
-
-    near: int
-    far: int
-
-    @classmethod
-    def of(cls, near: float, far: float, numbers: Ints) -> "Window":
-        """Return a window no longer than the longest record."""
-        longest = int(numbers.max(initial=0)) + 1
-        return cls(int(min(near, longest)), int(min(far, longest)))
-
-    @property
-    def steps(self) -> int:
-        return self.far - self.near + 1
-
-    @classmethod
-    def so_far(cls, numbers: Ints) -> "Window":
-        """Return the window of all steps up to the current one."""
-        return cls.of(0, np.inf, numbers)
-
-
-def window_extreme(values: Floats, numbers: Ints, window: Window, better: Callable[[Floats, Floats], Any]) -> Floats:
-    """Return the least (np.fmin) or the greatest (np.fmax) value in the window of each step."""
-    found, reach = values, 1
-    while 2 * reach <= window.steps:
-        found, reach = better(found, earlier(found, numbers, reach)), 2 * reach
-    if reach < window.steps:
-        found = better(found, earlier(found, numbers, window.steps - reach))
-    return earlier(found, numbers, window.near)
-
-
-def count(values: Floats, numbers: Ints, window: Window) -> Ints:
-    """Return the number of values in the window of each step."""
-    known = np.concatenate([[0], np.cumsum(~np.isnan(values))])
-    place = np.arange(len(values))
-    last = place - np.minimum(numbers + 1, window.near) + 1
-    first = place - np.minimum(numbers, window.far)
-    return np.asarray(known[np.maximum(last, first)] - known[first], np.int64)
-
-
-def total(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """Return the sum of the values in the window of each step."""
-    return np.where(count(values, numbers, window) > 0, _summed(values, numbers, window), np.nan)
-
-
-def _summed(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """Return the same, but 0 for an empty window."""
-    block = _Sum.of(np.where(np.isnan(values), 0.0, values))
-    found, taken, reach, left = _Sum.of(np.zeros_like(values)), 0, 1, window.steps
-    while left:
-        if left % 2:
-            found, taken = found.plus(block.earlier(numbers, taken)), taken + reach
-        left //= 2
-        if left:
-            block, reach = block.plus(block.earlier(numbers, reach)), 2 * reach
-    return earlier(found.rounded, numbers, window.near, 0.0)
-
-
-def mean(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """Return the mean of the values in the window of each step."""
-    known = count(values, numbers, window)
-    return np.where(known > 0, _summed(values, numbers, window) / np.maximum(known, 1), np.nan)
-
-
-def value_range(values: Floats, numbers: Ints, window: Window) -> Floats:
-    """Return the greatest less the least value in the window of each step."""
-    with np.errstate(invalid="ignore", over="ignore"):  # inf − inf is missing
-        return window_extreme(values, numbers, window, np.fmax) - window_extreme(values, numbers, window, np.fmin)
-
-
-def at_last(values: Floats, numbers: Ints, holds: NDArray[np.bool_]) -> Floats:
-    """Return the value at the last step, up to the current one, where `holds`; missing if there is none."""
-    place = np.arange(len(values))
-    last = np.maximum.accumulate(np.where(holds, place, -1))
-    return np.where(last >= place - numbers, values[np.maximum(last, 0)], np.nan)
-
-
-def at_every_step(so_far: Floats, lengths: Ints) -> Floats:
-    """Return the value at the last step of each record, at all of its steps."""
-    return np.repeat(so_far[np.cumsum(lengths) - 1], lengths)
-
-
-def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
-    """Return the value at the first step of each record where `holds`, at all of its steps; missing if there is
-    none."""
-    ends = np.cumsum(lengths)
-    place = np.where(holds, np.arange(len(values)), len(values))
-    following = np.append(np.minimum.accumulate(place[::-1])[::-1], len(values))[ends - lengths]
-    found = np.append(values, np.nan)[np.where(following < ends, following, len(values))]
-    return np.repeat(found, lengths)
-
-
-def slope(values: Floats, numbers: Ints, lengths: Ints) -> Floats:
-    """Return the slope, per step, of the least-squares line through the values of each record; 0 for a single value.
-
-    n t − Σ t in place of t − mean(t) keeps all numbers integral except the values.
-    """
-    so_far, known = Window.so_far(numbers), ~np.isnan(values)
-
-    def of_record(terms: Floats) -> Floats:
-        return at_every_step(total(np.where(known, terms, np.nan), numbers, so_far), lengths)
-
-    steps = numbers.astype(np.float64)
-    n, sum_of_steps = of_record(np.ones_like(values)), of_record(steps)
-    width = n * of_record(steps * steps) - sum_of_steps**2
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        rise = of_record((n * steps - sum_of_steps) * values) / width
-        bounded = at_every_step(window_extreme(np.abs(values), numbers, so_far, np.fmax), lengths) < np.inf
-    return np.where(bounded, np.where(width > 0, rise, 0.0), np.nan)
-
-
-class _Sum(NamedTuple):
-    """Sums with their rounding errors."""
-
-    high: Floats
-    low: Floats
-
-    @classmethod
-    def of(cls, values: Floats) -> "_Sum":
-        return cls(values, np.zeros_like(values))
-
-    def earlier(self, numbers: Ints, steps: int) -> "_Sum":
-        return _Sum(earlier(self.high, numbers, steps, 0.0), earlier(self.low, numbers, steps, 0.0))
-
-    def plus(self, other: "_Sum") -> "_Sum":
-        with np.errstate(invalid="ignore", over="ignore"):
-            high = self.high + other.high
-            part = high - self.high
-            lost = (self.high - (high - part)) + (other.high - part)
-            return _Sum(high, np.where(np.isfinite(high), lost + self.low + other.low, 0.0))
-
-    @property
-    def rounded(self) -> Floats:
-        with np.errstate(over="ignore"):
-            return self.high + self.low
-
 
 # ---- The cache of signals.
 #
@@ -434,6 +278,164 @@ def _read_and_unload(values: Floats, rows: Any) -> Floats:
     found = np.array(values[rows])
     disk_arrays.unload()
     return found
+
+
+# ---- Aggregates of the values of a signal at several steps of a record.
+#
+# Records are concatenated, and `numbers` has the number of each step in its record, from 0. Missing values are left
+# out; an aggregate of none is missing (NaN). Windows become twice as long with each pass. Sums are exact up to one
+# final rounding, in whatever order they are added.
+
+
+def earlier(values: Floats, numbers: Ints, steps: int, default: float = np.nan) -> Floats:
+    """Return the values so many steps earlier; `default` before the start of the record."""
+    if steps == 0:
+        return values
+    found = np.full_like(values, default)
+    found[steps:] = values[:-steps]
+    found[numbers < steps] = default
+    return found
+
+
+class Window(NamedTuple):
+    """The steps from `far` to `near` steps back, as far as the record goes."""
+
+    near: int
+    far: int
+
+    @classmethod
+    def of(cls, near: float, far: float, numbers: Ints) -> "Window":
+        """Return a window no longer than the longest record."""
+        longest = int(numbers.max(initial=0)) + 1
+        return cls(int(min(near, longest)), int(min(far, longest)))
+
+    @property
+    def steps(self) -> int:
+        return self.far - self.near + 1
+
+    @classmethod
+    def so_far(cls, numbers: Ints) -> "Window":
+        """Return the window of all steps up to the current one."""
+        return cls.of(0, np.inf, numbers)
+
+
+def window_extreme(values: Floats, numbers: Ints, window: Window, better: Callable[[Floats, Floats], Any]) -> Floats:
+    """Return the least (np.fmin) or the greatest (np.fmax) value in the window of each step."""
+    found, reach = values, 1
+    while 2 * reach <= window.steps:
+        found, reach = better(found, earlier(found, numbers, reach)), 2 * reach
+    if reach < window.steps:
+        found = better(found, earlier(found, numbers, window.steps - reach))
+    return earlier(found, numbers, window.near)
+
+
+def count(values: Floats, numbers: Ints, window: Window) -> Ints:
+    """Return the number of values in the window of each step."""
+    known = np.concatenate([[0], np.cumsum(~np.isnan(values))])
+    place = np.arange(len(values))
+    last = place - np.minimum(numbers + 1, window.near) + 1
+    first = place - np.minimum(numbers, window.far)
+    return np.asarray(known[np.maximum(last, first)] - known[first], np.int64)
+
+
+def total(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """Return the sum of the values in the window of each step."""
+    return np.where(count(values, numbers, window) > 0, _summed(values, numbers, window), np.nan)
+
+
+def _summed(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """Return the same, but 0 for an empty window."""
+    block = _Sum.of(np.where(np.isnan(values), 0.0, values))
+    found, taken, reach, left = _Sum.of(np.zeros_like(values)), 0, 1, window.steps
+    while left:
+        if left % 2:
+            found, taken = found.plus(block.earlier(numbers, taken)), taken + reach
+        left //= 2
+        if left:
+            block, reach = block.plus(block.earlier(numbers, reach)), 2 * reach
+    return earlier(found.rounded, numbers, window.near, 0.0)
+
+
+def mean(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """Return the mean of the values in the window of each step."""
+    known = count(values, numbers, window)
+    return np.where(known > 0, _summed(values, numbers, window) / np.maximum(known, 1), np.nan)
+
+
+def value_range(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """Return the greatest less the least value in the window of each step."""
+    with np.errstate(invalid="ignore", over="ignore"):  # inf − inf is missing
+        return window_extreme(values, numbers, window, np.fmax) - window_extreme(values, numbers, window, np.fmin)
+
+
+def at_last(values: Floats, numbers: Ints, holds: NDArray[np.bool_]) -> Floats:
+    """Return the value at the last step, up to the current one, where `holds`; missing if there is none."""
+    place = np.arange(len(values))
+    last = np.maximum.accumulate(np.where(holds, place, -1))
+    return np.where(last >= place - numbers, values[np.maximum(last, 0)], np.nan)
+
+
+def at_every_step(so_far: Floats, lengths: Ints) -> Floats:
+    """Return the value at the last step of each record, at all of its steps."""
+    return np.repeat(so_far[np.cumsum(lengths) - 1], lengths)
+
+
+def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
+    """Return the value at the first step of each record where `holds`, at all of its steps; missing if there is
+    none."""
+    ends = np.cumsum(lengths)
+    place = np.where(holds, np.arange(len(values)), len(values))
+    following = np.append(np.minimum.accumulate(place[::-1])[::-1], len(values))[ends - lengths]
+    found = np.append(values, np.nan)[np.where(following < ends, following, len(values))]
+    return np.repeat(found, lengths)
+
+
+def slope(values: Floats, numbers: Ints, lengths: Ints) -> Floats:
+    """Return the slope, per step, of the least-squares line through the values of each record; 0 for a single value.
+
+    n t − Σ t in place of t − mean(t) keeps all numbers integral except the values.
+    """
+    so_far, known = Window.so_far(numbers), ~np.isnan(values)
+
+    def of_record(terms: Floats) -> Floats:
+        return at_every_step(total(np.where(known, terms, np.nan), numbers, so_far), lengths)
+
+    steps = numbers.astype(np.float64)
+    n, sum_of_steps = of_record(np.ones_like(values)), of_record(steps)
+    width = n * of_record(steps * steps) - sum_of_steps**2
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        rise = of_record((n * steps - sum_of_steps) * values) / width
+        bounded = at_every_step(window_extreme(np.abs(values), numbers, so_far, np.fmax), lengths) < np.inf
+    return np.where(bounded, np.where(width > 0, rise, 0.0), np.nan)
+
+
+class _Sum(NamedTuple):
+    """Sums with their rounding errors."""
+
+    high: Floats
+    low: Floats
+
+    @classmethod
+    def of(cls, values: Floats) -> "_Sum":
+        return cls(values, np.zeros_like(values))
+
+    def earlier(self, numbers: Ints, steps: int) -> "_Sum":
+        return _Sum(earlier(self.high, numbers, steps, 0.0), earlier(self.low, numbers, steps, 0.0))
+
+    def plus(self, other: "_Sum") -> "_Sum":
+        with np.errstate(invalid="ignore", over="ignore"):
+            high = self.high + other.high
+            part = high - self.high
+            lost = (self.high - (high - part)) + (other.high - part)
+            return _Sum(high, np.where(np.isfinite(high), lost + self.low + other.low, 0.0))
+
+    @property
+    def rounded(self) -> Floats:
+        with np.errstate(over="ignore"):
+            return self.high + self.low
+
+
+# ---- The signals of operators.
 
 
 def _elapsed(signals: Signals, e: Expression) -> Floats:

@@ -31,7 +31,7 @@ class Subset(NamedTuple):
 
     @classmethod
     def of(cls, whole: Layout, part: Layout, members: NDArray[np.int64]) -> "Subset":
-        """`members` are the records of the subset by their numbers in the whole, in ascending order."""
+        """Return the subset; `members` are the positions of its records in the whole, in ascending order."""
         places = np.empty(whole.records, np.int64)
         places[whole.order] = np.arange(whole.records)
         picked = places[members[part.order]]
@@ -65,15 +65,15 @@ def _moves(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @kernel
-def extract(source, chosen, subset, blocks, valid, slots, bitsets, reduced):  # noqa: PLR0917  a kernel
-    """Copy the bits of the subset from bitset `chosen[k]` of the source to bitset `slots[k]`.
+def extract(source, chosen, subset, blocks, valid, targets, bitsets, reduced):  # noqa: PLR0917  a kernel
+    """Copy the bits of the subset from bitset `chosen[k]` of the source to bitset `targets[k]`.
 
-    Rows 2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, the records for which the bitset, and its
-    negation, are true at some step.
+    Rows 2 * targets[k] and 2 * targets[k] + 1 of `reduced` get, block by block, the records for which the bitset, and
+    its negation, are true at some step.
     """
     source, bitsets, subset = borrowed(source), borrowed(bitsets), borrowed(subset)
-    for k in range(len(slots)):
-        target, picked = bitsets[slots[k]], source[chosen[k]]
+    for k in range(len(targets)):
+        target, picked = bitsets[targets[k]], source[chosen[k]]
         for block in range(len(blocks) - 1):
             start, stop = blocks[block], blocks[block + 1]
             target[start:stop] = np.uint64(0)
@@ -99,4 +99,4 @@ def extract(source, chosen, subset, blocks, valid, slots, bitsets, reduced):  # 
             for t in range(start, stop):
                 ever |= target[at(t)]
                 ever_not |= ~target[at(t)] & valid[at(t)]
-            reduced[2 * slots[k], block], reduced[2 * slots[k] + 1, block] = ever, ever_not
+            reduced[2 * targets[k], block], reduced[2 * targets[k] + 1, block] = ever, ever_not

@@ -36,13 +36,6 @@ from telltree.logic.meaning import (
 from telltree.panel import Panel, Schema
 from telltree.panel.disk_arrays import unload
 
-# ---- Tracing one record, part by part and step by step.
-#
-# Each part of a formula has a robustness at each step: the distance from the other answer, positive where it is true.
-# From these follow the truth of the formula, its decisive step, and the distance of the record from the other answer.
-#
-# These functions are plain Python; `_compiled` compiles the same functions for many records.
-
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 
@@ -123,6 +116,319 @@ class Decisions(NamedTuple):
     def empty(cls, records: int) -> "Decisions":
         """Allocate memory for this many records."""
         return cls(np.zeros(records, np.int64), np.zeros(records), np.zeros(records, np.int64))
+
+
+# ---- Compiling formulas for tracing.
+
+_FARTHEST = 1 << 20
+"""Larger constants are out of reach of counts."""
+_MOST_STEPS = 1 << 26
+"""More steps than any record has."""
+Deviation = Callable[[Expression], float]
+
+
+@dataclass(eq=False)
+class FormulaParts:
+    """The parts of formulas: operands come before the parts that use them, and equal parts occur once."""
+
+    schema: Schema
+    roots: list[int] = field(default_factory=list)
+    """The places of the formulas."""
+    places: dict[Expression, int] = field(default_factory=dict)
+    """The place of every part."""
+    codes: list[MicroOp] = field(default_factory=list)
+    operands: list[tuple[int, int]] = field(default_factory=list)
+    atoms: dict[int, Atom] = field(default_factory=dict)
+    """The parts that are atoms, by their places."""
+    signals: dict[Expression, int] = field(default_factory=dict)
+    """The signals of atoms, numbered."""
+
+    @classmethod
+    def of(cls, formulas: Iterable[Expression], schema: Schema) -> "FormulaParts":
+        """Return the parts of formulas, or of any Boolean vectors."""
+        parts = cls(schema)
+        parts.roots += [parts._add(formula) for formula in formulas]
+        return parts
+
+    @cached_property
+    def truth_program(self) -> tuple[TraceProgram, TraceProgram]:
+        """The program without units of distance, as arrays and as lists, which plain Python reads faster."""
+        program = self.program(None)
+        return program, _listed(program)
+
+    def _add(self, e: Expression) -> int:
+        """Add a part behind its operands, and return its place."""
+        if e in self.places:
+            return self.places[e]
+        simpler = spelt_out(e)
+        if simpler is not e:
+            self.places[e] = place = self._add(simpler)
+            return place
+        code, operands = code_of(e), (0, 0)
+        atom = Atom.of(e, self.schema) if code is MicroOp.ATOM else None
+        if atom is not None:
+            operands = self.signals.setdefault(atom.signal, len(self.signals)), 0
+        elif code is not MicroOp.NAME:
+            places = [self._add(operand) for operand in e.operands]
+            operands = places[0], places[-1]
+        self.places[e] = place = len(self.codes)
+        self.codes.append(code)
+        self.operands.append(operands)
+        if atom is not None:
+            self.atoms[place] = atom
+        return place
+
+    def program(self, deviation: Deviation | None) -> TraceProgram:
+        """Return the program. `deviation` has the unit of a signal's distances; without it, robustness is ±1."""
+        program = TraceProgram.empty(len(self.codes), self.roots)
+        program.codes[:] = self.codes
+        program.first[:], program.second[:] = np.array(self.operands, np.int64).T
+        for place, atom in self.atoms.items():
+            program.outcomes[place], program.constants[place] = atom.outcomes, atom.constant
+            program.units[place] = deviation(atom.signal) if deviation is not None and atom.graded else 0.0
+        numbers: list[int] = []
+        for e, place in self.places.items():
+            code = code_of(e)  # a part that is spelt out has the place of its expansion
+            if code is MicroOp.NAME:
+                assert isinstance(e.head, Number)
+                program.constants[place] = e.head.value
+            elif code in AHEAD | WINDOWED:
+                program.sign[place] = -1 if code in DUAL else 1
+                near, far = (int(min(bound, _MOST_STEPS)) for bound in e.window)
+                program.near[place], program.far[place] = (-far, -near) if code in BEHIND else (near, far)
+            elif code is MicroOp.COMPARE:
+                numeric = list(_numbers(e))
+                reach = sum(abs(part.head.value) for part in numeric if isinstance(part.head, Number))
+                program.outcomes[place], program.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
+                # one more true step may join two runs or begin another: only plain counts change by one
+                runs = {MicroOp.EPISODES, MicroOp.LONGEST}
+                program.units[place] = float(runs.isdisjoint(map(code_of, numeric)))
+                program.numbers_start[place] = len(numbers)
+                numbers += sorted({self.places[part] for part in numeric})
+                program.numbers_stop[place] = len(numbers)
+            if code in JOINING - LOOKING:
+                program.timeless[place] = all(program.timeless[list(self.operands[place])])
+            elif code is MicroOp.COMPARE:
+                program.timeless[place] = True
+        return program._replace(numbers=np.array(numbers, np.int64))
+
+
+def _numbers(comparison: Expression) -> Iterator[Expression]:
+    """Yield the parts of the two sides of a comparison of counts, down to the counts, repeatedly if they recur."""
+    for arg in comparison.args:
+        yield arg
+        if code_of(arg) not in COUNTED:
+            yield from _numbers(arg)
+
+
+# ---- Tracing formulas over the records of a panel: a few in plain Python, since loading compiled code takes longer.
+
+_STEPS_PER_BATCH = 1 << 13
+"""Steps of records that are traced together: their signals stay in the cache, and are small enough for the allocator
+to reuse their memory, also where it returns large blocks to the system, as in Dask's workers."""
+RECORDS_PER_UNLOAD = 1 << 14
+"""Records on disk after which their memory is freed."""
+_COMPILER_COST = 1 << 18
+"""Steps × parts that plain Python traces in the time that compiled code takes to load."""
+_SMALL = 1 << 11
+"""Steps × parts that plain Python traces in less time than bitsets take to prepare."""
+SIGNALS = 1 << 28
+"""Bytes of signals that are cached by default."""
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The trace of formulas, in the order of the records that were given."""
+
+    begins: Ints  # the first step of each record, if all are concatenated
+    lengths: Ints
+    result: TraceResult
+    decisions: Decisions | None
+    followed: Mapping[Expression, int]  # the rows of the followed parts
+
+    @property
+    def robustness(self) -> Floats:
+        """The robustness of each formula for each record."""
+        return self.result.robustness
+
+    @property
+    def truth(self) -> Bools:
+        """The truth of each formula for each record."""
+        true: Bools = self.robustness > 0
+        return true
+
+    def part_truth(self, part: Expression, place: int) -> Bools:
+        """Return the truth of a followed part at every step of one record."""
+        begin = self.begins[place]
+        steps: Bools = self.result.part_truth[self.followed[part], begin : begin + self.lengths[place]]
+        return steps
+
+    def count(self, part: Expression, place: int) -> int:
+        """Return the number of true steps of a followed part in one record."""
+        return int(self.result.counts[self.followed[part], place])
+
+
+class Tracer:
+    """Traces formulas over the records of one panel."""
+
+    def __init__(self, panel: Panel, signals: Signals | None = None) -> None:
+        self.panel = panel
+        self.signals = signals_of(panel) if signals is None else signals
+
+    def truth(self, parts: FormulaParts) -> Bools:
+        """Return the truth of formulas: formulas × records."""
+        return self._trace(parts, *parts.truth_program)[0].truth
+
+    def trace(
+        self,
+        e: Expression,
+        records: Ints | None = None,
+        *,
+        deviation: Deviation | None = None,
+        follow: Sequence[Expression] = (),
+        decide: bool = False,
+    ) -> Trace:
+        """Trace a formula, or any Boolean vector, over records given by their positions, by default all.
+
+        deviation: the unit of the distances of a signal; without it robustness is ±1.
+        follow: parts of the formula whose truth is recorded. decide: find the decisive step and the distance.
+        """
+        parts = FormulaParts.of([e], self.panel.schema)
+        return self._trace(parts, parts.program(deviation), None, records, follow=follow, decide=decide)[0]
+
+    def is_faster(self, parts: FormulaParts) -> bool:
+        """Return True if tracing takes less time than bitsets, if only truth is wanted.
+
+        Bitsets take longer to prepare, and much longer if no compiled code was loaded.
+        """
+        choice = chosen_evaluator()
+        if choice != "auto" or self.panel.on_disk:  # tracing reads little at a time
+            return choice != "bitsets"
+        work = self.panel.steps * len(parts.codes)
+        return work <= _SMALL or ("numba" not in sys.modules and work <= _InterpreterBudget.left)
+
+    def over_time(self, e: Expression, record: int, deviation: Deviation) -> Floats:
+        """Return the robustness of a formula, or any Boolean vector, at every step of the record at this position."""
+        parts = FormulaParts.of([e], self.panel.schema)
+        trace, memory = self._trace(parts, parts.program(deviation), None, np.array([record]))
+        return np.array(memory.robustness[parts.roots[0]][: trace.lengths[0]], np.float64)
+
+    def _trace(
+        self,
+        parts: FormulaParts,
+        program: TraceProgram,
+        listed: TraceProgram | None,
+        records: Ints | None = None,
+        *,
+        follow: Sequence[Expression] = (),
+        decide: bool = False,
+    ) -> tuple[Trace, TraceMemory]:
+        chosen = slice(None) if records is None else records
+        starts, lengths = self.panel.starts[chosen], np.array(self.panel.lengths[chosen], np.int64)
+        begins = np.cumsum(lengths) - lengths
+        steps, rows = int(lengths.sum()), {part: row for row, part in enumerate(dict.fromkeys(follow))}
+        result = TraceResult(
+            np.empty((len(parts.roots), len(lengths))),
+            np.empty((len(rows), steps), np.bool_),
+            np.empty((len(rows), len(lengths)), np.int64),
+        )
+        decisions = Decisions.empty(len(lengths)) if decide else None
+        followed = np.array([parts.places[part] for part in rows], np.int64)
+        values = [self.signals.values(signal) for signal in parts.signals]
+        memory = TraceMemory.empty(len(parts.codes), int(lengths.max(initial=0)))
+        interpreted = _use_interpreter(len(parts.codes) * steps)
+        trace: Any = trace_records if interpreted else _compiled()
+        if interpreted:
+            program = _listed(program) if listed is None else listed
+            memory = TraceMemory._make(x.tolist() for x in memory)
+        for low, high in _batches(lengths):
+            rows_read = _rows(starts[low:high], lengths[low:high])
+            signals = np.empty((len(values), begins[high - 1] + lengths[high - 1] - begins[low]))
+            for row, column in enumerate(values):
+                signals[row] = column[rows_read]
+            values_read = signals.tolist() if interpreted else signals
+            trace(program, values_read, begins, lengths, low, high, memory, followed, result, decisions)
+            if self.panel.on_disk and low // RECORDS_PER_UNLOAD != high // RECORDS_PER_UNLOAD:
+                unload()
+        return Trace(begins, lengths, result, decisions, rows), memory
+
+
+def _listed(program: TraceProgram) -> TraceProgram:
+    return TraceProgram._make(x.tolist() for x in program)
+
+
+def _batches(lengths: Ints) -> Iterator[tuple[int, int]]:
+    """Yield batches of records that are traced together: the first, and one past the last."""
+    ends = np.cumsum(lengths)
+    if len(lengths) and ends[-1] < _STEPS_PER_BATCH:
+        return iter([(0, len(lengths))])
+    share = ends // _STEPS_PER_BATCH
+    bounds = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(lengths)]
+    return ((low, high) for low, high in pairwise(bounds) if low < high)
+
+
+def _rows(starts: Ints, lengths: Ints) -> slice | Ints:
+    """Return the rows of records, as a slice if they are consecutive."""
+    ends = starts + lengths
+    if np.array_equal(starts[1:], ends[:-1]):
+        return slice(int(starts[0]), int(ends[-1]))
+    before = np.cumsum(lengths) - lengths
+    rows: Ints = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+    return rows
+
+
+class _InterpreterBudget:
+    """The work that plain Python may still do before it has taken as long as loading compiled code."""
+
+    left = _COMPILER_COST
+
+
+def _use_interpreter(work: int) -> bool:
+    """Return True if plain Python does this work in less time than compiled code takes to load."""
+    choice = chosen_evaluator()
+    if choice in ("interpreted", "compiled"):
+        return choice == "interpreted"
+    if _compiled.cache_info().currsize or work > _InterpreterBudget.left:
+        return False
+    _InterpreterBudget.left -= work
+    return True
+
+
+@cache
+def _compiled() -> Any:
+    """Return `trace_records` as a kernel. The functions it calls stay plain Python for other callers."""
+    from numba.extending import register_jitable
+
+    from telltree.compiled import kernel
+
+    for function in INNER:
+        register_jitable(error_model="numpy")(function)
+    return kernel(trace_records)
+
+
+def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int | None = None) -> Signals:
+    """Return the signals of a panel, or of a part of one with signals, with a tracer for formulas inside atoms.
+
+    They are cached while they fit into `memory` bytes, by default SIGNALS.
+    """
+    return Signals(panel, _trace_closed, SIGNALS if memory is None else memory, part_of=part_of)
+
+
+def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:
+    trace = Tracer(panel, signals).trace(formula, follow=[formula])
+    return [trace.part_truth(formula, place) for place in range(len(panel))]
+
+
+# ---- Tracing one record, part by part and step by step.
+#
+# Each part of a formula has a robustness at each step: the distance from the other answer, positive where it is true.
+# From these follow the truth of the formula, its decisive step, and the distance of the record from the other answer.
+#
+# These functions are plain Python; `_compiled` compiles the same functions for many records.
 
 
 def comparison_holds(x, y, outcomes):
@@ -490,308 +796,3 @@ INNER = (
     decisive_atom, count_distance, explain_record,
 )  # fmt: skip
 """The functions that `trace_records` calls, each before its callers."""
-
-
-# ---- Compiling formulas for tracing.
-
-_FARTHEST = 1 << 20
-"""Larger constants are out of reach of counts."""
-_MOST_STEPS = 1 << 26
-"""More steps than any record has."""
-Deviation = Callable[[Expression], float]
-
-
-@dataclass(eq=False)
-class FormulaParts:
-    """The parts of formulas: operands come before the parts that use them, and equal parts occur once."""
-
-    schema: Schema
-    roots: list[int] = field(default_factory=list)
-    """The places of the formulas."""
-    places: dict[Expression, int] = field(default_factory=dict)
-    """The place of every part."""
-    codes: list[MicroOp] = field(default_factory=list)
-    operands: list[tuple[int, int]] = field(default_factory=list)
-    atoms: dict[int, Atom] = field(default_factory=dict)
-    """The parts that are atoms, by their places."""
-    signals: dict[Expression, int] = field(default_factory=dict)
-    """The signals of atoms, numbered."""
-
-    @classmethod
-    def of(cls, formulas: Iterable[Expression], schema: Schema) -> "FormulaParts":
-        """Return the parts of formulas, or of any Boolean vectors."""
-        parts = cls(schema)
-        parts.roots += [parts._add(formula) for formula in formulas]
-        return parts
-
-    @cached_property
-    def truth_program(self) -> tuple[TraceProgram, TraceProgram]:
-        """The program without units of distance, as arrays and as lists, which plain Python reads faster."""
-        program = self.program(None)
-        return program, _listed(program)
-
-    def _add(self, e: Expression) -> int:
-        """Add a part behind its operands, and return its place."""
-        if e in self.places:
-            return self.places[e]
-        simpler = spelt_out(e)
-        if simpler is not e:
-            self.places[e] = place = self._add(simpler)
-            return place
-        code, operands = code_of(e), (0, 0)
-        atom = Atom.of(e, self.schema) if code is MicroOp.ATOM else None
-        if atom is not None:
-            operands = self.signals.setdefault(atom.signal, len(self.signals)), 0
-        elif code is not MicroOp.NAME:
-            places = [self._add(operand) for operand in e.operands]
-            operands = places[0], places[-1]
-        self.places[e] = place = len(self.codes)
-        self.codes.append(code)
-        self.operands.append(operands)
-        if atom is not None:
-            self.atoms[place] = atom
-        return place
-
-    def program(self, deviation: Deviation | None) -> TraceProgram:
-        """Return the program. `deviation` has the unit of a signal's distances; without it, robustness is ±1."""
-        program = TraceProgram.empty(len(self.codes), self.roots)
-        program.codes[:] = self.codes
-        program.first[:], program.second[:] = np.array(self.operands, np.int64).T
-        for place, atom in self.atoms.items():
-            program.outcomes[place], program.constants[place] = atom.outcomes, atom.constant
-            program.units[place] = deviation(atom.signal) if deviation is not None and atom.graded else 0.0
-        numbers: list[int] = []
-        for e, place in self.places.items():
-            code = code_of(e)  # a part that is spelt out has the place of its expansion
-            if code is MicroOp.NAME:
-                assert isinstance(e.head, Number)
-                program.constants[place] = e.head.value
-            elif code in AHEAD | WINDOWED:
-                program.sign[place] = -1 if code in DUAL else 1
-                near, far = (int(min(bound, _MOST_STEPS)) for bound in e.window)
-                program.near[place], program.far[place] = (-far, -near) if code in BEHIND else (near, far)
-            elif code is MicroOp.COMPARE:
-                numeric = list(_numbers(e))
-                reach = sum(abs(part.head.value) for part in numeric if isinstance(part.head, Number))
-                program.outcomes[place], program.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
-                # one more true step may join two runs or begin another: only plain counts change by one
-                runs = {MicroOp.EPISODES, MicroOp.LONGEST}
-                program.units[place] = float(runs.isdisjoint(map(code_of, numeric)))
-                program.numbers_start[place] = len(numbers)
-                numbers += sorted({self.places[part] for part in numeric})
-                program.numbers_stop[place] = len(numbers)
-            if code in JOINING - LOOKING:
-                program.timeless[place] = all(program.timeless[list(self.operands[place])])
-            elif code is MicroOp.COMPARE:
-                program.timeless[place] = True
-        return program._replace(numbers=np.array(numbers, np.int64))
-
-
-def _numbers(comparison: Expression) -> Iterator[Expression]:
-    """Yield the parts of the two sides of a comparison of counts, down to the counts, repeatedly if they recur."""
-    for arg in comparison.args:
-        yield arg
-        if code_of(arg) not in COUNTED:
-            yield from _numbers(arg)
-
-
-# ---- Tracing formulas over the records of a panel: a few in plain Python, since loading compiled code takes longer.
-
-_STEPS_PER_BATCH = 1 << 13
-"""Steps of records that are traced together: their signals stay in the cache, and are small enough for the allocator
-to reuse their memory, also where it returns large blocks to the system, as in Dask's workers."""
-RECORDS_PER_UNLOAD = 1 << 14
-"""Records on disk after which their memory is freed."""
-_COMPILER_COST = 1 << 18
-"""Steps × parts that plain Python traces in the time that compiled code takes to load."""
-_SMALL = 1 << 11
-"""Steps × parts that plain Python traces in less time than bitsets take to prepare."""
-SIGNALS = 1 << 28
-"""Bytes of signals that are cached by default."""
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """The trace of formulas, in the order of the records that were given."""
-
-    begins: Ints  # the first step of each record, if all are concatenated
-    lengths: Ints
-    result: TraceResult
-    decisions: Decisions | None
-    followed: Mapping[Expression, int]  # the rows of the followed parts
-
-    @property
-    def robustness(self) -> Floats:
-        """The robustness of each formula for each record."""
-        return self.result.robustness
-
-    @property
-    def truth(self) -> Bools:
-        """The truth of each formula for each record."""
-        true: Bools = self.robustness > 0
-        return true
-
-    def part_truth(self, part: Expression, place: int) -> Bools:
-        """Return the truth of a followed part at every step of one record."""
-        begin = self.begins[place]
-        steps: Bools = self.result.part_truth[self.followed[part], begin : begin + self.lengths[place]]
-        return steps
-
-    def count(self, part: Expression, place: int) -> int:
-        """Return the number of true steps of a followed part in one record."""
-        return int(self.result.counts[self.followed[part], place])
-
-
-class Tracer:
-    """Traces formulas over the records of one panel."""
-
-    def __init__(self, panel: Panel, signals: Signals | None = None) -> None:
-        self.panel = panel
-        self.signals = signals_of(panel) if signals is None else signals
-
-    def truth(self, parts: FormulaParts) -> Bools:
-        """Return the truth of formulas: formulas × records."""
-        return self._trace(parts, *parts.truth_program)[0].truth
-
-    def trace(
-        self,
-        e: Expression,
-        records: Ints | None = None,
-        *,
-        deviation: Deviation | None = None,
-        follow: Sequence[Expression] = (),
-        decide: bool = False,
-    ) -> Trace:
-        """Trace a formula, or any Boolean vector, over records given by their positions, by default all.
-
-        deviation: the unit of the distances of a signal; without it robustness is ±1.
-        follow: parts of the formula whose truth is recorded. decide: find the decisive step and the distance.
-        """
-        parts = FormulaParts.of([e], self.panel.schema)
-        return self._trace(parts, parts.program(deviation), None, records, follow=follow, decide=decide)[0]
-
-    def is_faster(self, parts: FormulaParts) -> bool:
-        """Return True if tracing takes less time than bitsets, if only truth is wanted.
-
-        Bitsets take longer to prepare, and much longer if no compiled code was loaded.
-        """
-        choice = chosen_evaluator()
-        if choice != "auto" or self.panel.on_disk:  # tracing reads little at a time
-            return choice != "bitsets"
-        work = self.panel.steps * len(parts.codes)
-        return work <= _SMALL or ("numba" not in sys.modules and work <= _InterpreterBudget.left)
-
-    def over_time(self, e: Expression, record: int, deviation: Deviation) -> Floats:
-        """Return the robustness of a formula, or any Boolean vector, at every step of the record at this position."""
-        parts = FormulaParts.of([e], self.panel.schema)
-        trace, memory = self._trace(parts, parts.program(deviation), None, np.array([record]))
-        return np.array(memory.robustness[parts.roots[0]][: trace.lengths[0]], np.float64)
-
-    def _trace(
-        self,
-        parts: FormulaParts,
-        program: TraceProgram,
-        listed: TraceProgram | None,
-        records: Ints | None = None,
-        *,
-        follow: Sequence[Expression] = (),
-        decide: bool = False,
-    ) -> tuple[Trace, TraceMemory]:
-        chosen = slice(None) if records is None else records
-        starts, lengths = self.panel.starts[chosen], np.array(self.panel.lengths[chosen], np.int64)
-        begins = np.cumsum(lengths) - lengths
-        steps, rows = int(lengths.sum()), {part: row for row, part in enumerate(dict.fromkeys(follow))}
-        result = TraceResult(
-            np.empty((len(parts.roots), len(lengths))),
-            np.empty((len(rows), steps), np.bool_),
-            np.empty((len(rows), len(lengths)), np.int64),
-        )
-        decisions = Decisions.empty(len(lengths)) if decide else None
-        followed = np.array([parts.places[part] for part in rows], np.int64)
-        values = [self.signals.values(signal) for signal in parts.signals]
-        memory = TraceMemory.empty(len(parts.codes), int(lengths.max(initial=0)))
-        interpreted = _use_interpreter(len(parts.codes) * steps)
-        trace: Any = trace_records if interpreted else _compiled()
-        if interpreted:
-            program = _listed(program) if listed is None else listed
-            memory = TraceMemory._make(x.tolist() for x in memory)
-        for low, high in _batches(lengths):
-            rows_read = _rows(starts[low:high], lengths[low:high])
-            signals = np.empty((len(values), begins[high - 1] + lengths[high - 1] - begins[low]))
-            for row, column in enumerate(values):
-                signals[row] = column[rows_read]
-            values_read = signals.tolist() if interpreted else signals
-            trace(program, values_read, begins, lengths, low, high, memory, followed, result, decisions)
-            if self.panel.on_disk and low // RECORDS_PER_UNLOAD != high // RECORDS_PER_UNLOAD:
-                unload()
-        return Trace(begins, lengths, result, decisions, rows), memory
-
-
-def _listed(program: TraceProgram) -> TraceProgram:
-    return TraceProgram._make(x.tolist() for x in program)
-
-
-def _batches(lengths: Ints) -> Iterator[tuple[int, int]]:
-    """Yield batches of records that are traced together: the first, and one past the last."""
-    ends = np.cumsum(lengths)
-    if len(lengths) and ends[-1] < _STEPS_PER_BATCH:
-        return iter([(0, len(lengths))])
-    share = ends // _STEPS_PER_BATCH
-    bounds = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(lengths)]
-    return ((low, high) for low, high in pairwise(bounds) if low < high)
-
-
-def _rows(starts: Ints, lengths: Ints) -> slice | Ints:
-    """Return the rows of records, as a slice if they are consecutive."""
-    ends = starts + lengths
-    if np.array_equal(starts[1:], ends[:-1]):
-        return slice(int(starts[0]), int(ends[-1]))
-    before = np.cumsum(lengths) - lengths
-    rows: Ints = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-    return rows
-
-
-class _InterpreterBudget:
-    """The work that plain Python may still do before it has taken as long as loading compiled code."""
-
-    left = _COMPILER_COST
-
-
-def _use_interpreter(work: int) -> bool:
-    """Return True if plain Python does this work in less time than compiled code takes to load."""
-    choice = chosen_evaluator()
-    if choice in ("interpreted", "compiled"):
-        return choice == "interpreted"
-    if _compiled.cache_info().currsize or work > _InterpreterBudget.left:
-        return False
-    _InterpreterBudget.left -= work
-    return True
-
-
-@cache
-def _compiled() -> Any:
-    """Return `trace_records` as a kernel. The functions it calls stay plain Python for other callers."""
-    from numba.extending import register_jitable
-
-    from telltree.compiled import kernel
-
-    for function in INNER:
-        register_jitable(error_model="numpy")(function)
-    return kernel(trace_records)
-
-
-def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int | None = None) -> Signals:
-    """Return the signals of a panel, or of a part of one with signals, with a tracer for formulas inside atoms.
-
-    They are cached while they fit into `memory` bytes, by default SIGNALS.
-    """
-    return Signals(panel, _trace_closed, SIGNALS if memory is None else memory, part_of=part_of)
-
-
-def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:
-    trace = Tracer(panel, signals).trace(formula, follow=[formula])
-    return [trace.part_truth(formula, place) for place in range(len(panel))]

@@ -21,8 +21,7 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class WindowMemory(NamedTuple):
-    """Additional memory for programs with windows, until, since or edges; kernels get None instead if no formula
-    has."""
+    """Additional memory for windows, until, since and edges; kernels get None instead if no formula has any."""
 
     spare: NDArray[np.uint64]  # one vector of a tile
     runs: NDArray[np.float64]  # for each lane, the length of the current run
@@ -255,13 +254,10 @@ def _known_of_deferred(deferred, negate, reduced, block):
     """Return the records of a block for which the result of a deferred instruction, or its negation, is known to be
     true at all steps, at none, and at one at least."""
     flags = deferred[4]
-    target_ref, negated = (deferred[3], flags >> 1 & 1) if deferred[0] == UNTIL else (deferred[2], flags & 1)
-    if target_ref <= 0:
+    ref, negated = (deferred[3], flags >> 1 & 1) if deferred[0] == UNTIL else (deferred[2], flags & 1)
+    if ref <= 0:
         return _ZERO, _ZERO, _ZERO
-    ever, ever_not = (
-        reduced[at(2 * target_ref + negated), at(block)],
-        reduced[at(2 * target_ref + 1 - negated), at(block)],
-    )
+    ever, ever_not = reduced[at(2 * ref + negated), at(block)], reduced[at(2 * ref + 1 - negated), at(block)]
     never = _ZERO if flags & WEAK else ~ever
     return (never, ~ever_not, never) if negate else (~ever_not, never, ever)
 
@@ -291,12 +287,8 @@ def reduce_deferred(
 ):
     """Run a deferred temporal instruction and its reduction: F of its result, or of its conjunction with something
     else. Only blocks that are not decided without their steps are read."""
-    reduction, deferred, bitsets, vectors = (
-        borrowed(reduction),
-        borrowed(deferred),
-        borrowed(bitsets),
-        borrowed(vectors),
-    )
+    reduction, deferred = borrowed(reduction), borrowed(deferred)
+    bitsets, vectors = borrowed(bitsets), borrowed(vectors)
     reduced, valid, blocks = borrowed(reduced), borrowed(valid), borrowed(blocks)
     words, spare, undecided = borrowed(words), borrowed(spare), borrowed(undecided)
     _decide_early(reduction, deferred, reduced, valid, blocks, low, high, words, undecided)
