@@ -10,7 +10,7 @@ from telltree.english.cursor import Cursor
 from telltree.english.operator_phrases import PHRASES, Opposite, Piece, Span, pieces, takes_boolean
 from telltree.english.tokens import Token, TokenKind, shape_of, shape_words
 from telltree.english.vocabulary import Fact, FunctionPhrase, Noun, Scale, attribute, is_clause
-from telltree.english.write_time import Steps
+from telltree.english.write_times_and_positions import Steps
 from telltree.logic import Expression, Number, Shape, Type, UserFunction
 from telltree.logic.operators import DIFFERENCE, TIMES, Operator, Parameter, Quantity
 

@@ -27,7 +27,7 @@ from telltree.english.terms import (
     joined,
 )
 from telltree.english.values import Interval, Reals
-from telltree.english.write_time import Steps
+from telltree.english.write_times_and_positions import Steps
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH, TIMES, Operator
 
