@@ -8,13 +8,13 @@ import pytest
 
 from tests.engine.test_three_valued import answers, has_absolute_count
 from tests.logic.test_adding_an_operator import Toy
+from tests.scale.test_out_of_core_operators import bench_in_turns
 from tests.support import oracle, three_valued
 from tests.support.effort import share
 from tests.support.operator_checks import Asked, formulas_with, lacking, records
 
 from telltree import Formula, Grammar, scan
 from telltree.engine.signals import AGGREGATES as COMPUTED
-from telltree.engine.trace import signals_of
 from telltree.errors import OperatorError, SettingsError
 from telltree.explain import english
 from telltree.logic.meaning import Aggregate, Infinities
@@ -25,8 +25,6 @@ from telltree.models.export_python_runtime import AGGREGATES as IN_PYTHON
 from telltree.models.export_sql import AGGREGATES as IN_SQL
 from telltree.panel import disk_arrays
 from telltree.panel import panel as panels
-from telltree.scale.out_of_core import OutOfCoreShards
-from telltree.scale.shards import ShardedBackend
 
 
 def lower_medians(values, numbers, window):
@@ -156,7 +154,6 @@ def test_it_is_evaluated_out_of_core(added, tmp_path, monkeypatch):
     wanted = [[oracle.truth(plain, {"speed": record}, {}) for record in speeds] for plain in plains]
     assert [Formula.parse(text, panel.schema)(panel).tolist() for text in texts] == wanted
     grammar = Grammar.parse("Start ::= " + " | ".join(texts), panel)
-    places = OutOfCoreShards(panel, grammar, [0, 64, 70], threads=1, memory=1)
-    backend = ShardedBackend(places, panel.schema, grammar, signals_of(panel).spread)
+    backend = bench_in_turns(panel, grammar, [0, 64, 70])
     expressions = [Formula.parse(text, panel.schema).expression for text in texts]
     assert backend.formulas(np.arange(len(panel))).truth(expressions).tolist() == wanted
