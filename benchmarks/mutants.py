@@ -52,7 +52,7 @@ TESTS = [
 """The files of tests that notice most."""
 WIDER = [
     "grammar/test_generated_grammars", "grammar/test_text", "grammar/test_default_language",
-    "grammar/test_parse_without_lark", "logic/test_windows", "logic/test_elapsed", "logic/test_aggregates",
+    "grammar/test_parser", "logic/test_windows", "logic/test_elapsed", "logic/test_aggregates",
     "engine/test_alignment", "engine/test_byte_coding", "engine/test_oracle", "search/test_draws",
     "search/test_by_size", "search/test_seed_formulas", "search/test_auto", "project/test_large_texts",
     "search/test_budgets", "scale/test_checkpoint", "estimators/test_weights", "explain/test_proportions",

@@ -23,7 +23,7 @@ class _Compilation(event.Listener):
     objects, which it would scan again and again.
     """
 
-    said = False
+    announced = False
     depth = 0  # kernels compile the functions they call
     collecting = False
 
@@ -33,8 +33,8 @@ class _Compilation(event.Listener):
         if self.depth == 1:
             self.collecting = gc.isenabled()
             gc.disable()
-            if not self.said:
-                self.said = True
+            if not self.announced:
+                self.announced = True
                 logger.warning("telltree: compiling its kernels, 10 to 20 s; later runs load them from a cache")
 
     def on_end(self, event: Any) -> None:

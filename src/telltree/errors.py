@@ -47,8 +47,8 @@ class SpeechError(TelltreeError, ValueError):
     """
 
     def __init__(self, message: str, place: int | None = None, suggestion: str | None = None) -> None:
-        told = message if place is None else f"character {place}: {message}"
-        super().__init__(told if suggestion is None else f"{told}; try: {suggestion}")
+        text = message if place is None else f"character {place}: {message}"
+        super().__init__(text if suggestion is None else f"{text}; try: {suggestion}")
         self.message, self.place, self.suggestion = message, place, suggestion
 
 

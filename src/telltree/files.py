@@ -33,11 +33,13 @@ def small_text(content: bytes) -> str:
 # ---- TOML from any source: its size is checked before it is parsed, and it raises only one kind of error.
 
 MOST_CHARACTERS = 4_000_000
-"""A schema of ten thousand columns has two million."""
+"""The most characters of a text; a schema of ten thousand columns has two million."""
 MOST_ITEMS = 200_000
-"""Of all lists together."""
+"""The most items in all lists of a text."""
 MOST_TABLES, MOST_KEYS, MOST_LINES = 25_000, 100_000, 400_000
-"""Of a text. The schema that telltree writes of twenty thousand columns has a table and ten lines for each of them."""
+"""The most of each in a text. The schema that telltree writes for twenty thousand columns has a table and ten lines for
+each.
+"""
 _MOST_PARTS = 16
 """The most parts of one key: `a.b.c` has three. Parsing takes time that grows with their square."""
 _ASIDE = re.compile(
@@ -53,11 +55,11 @@ _LONG_KEY = re.compile(rf'(?:\.[ \t]*+[\w"-]*+[ \t]*+){{{_MOST_PARTS}}}')
 
 
 class TomlError(ValueError):
-    """What is wrong with a text that should be TOML; the caller says which text it was."""
+    """A text is not TOML, or too large; the message gives the reason, and the caller adds which text it was."""
 
 
 def parsed_toml(text: str, most: int = MOST_CHARACTERS) -> dict[str, Any]:
-    """The content of a text of at most `most` characters; TomlError if it is not TOML, or too large."""
+    """Return the content of a TOML text; raise TomlError if it is not TOML, or has more than `most` characters."""
     if len(text) > most:
         raise TomlError(f"it has {len(text):,} characters; at most {most:,} are read")
     bare = _ASIDE.sub('""', text)
@@ -83,7 +85,7 @@ def parsed_toml(text: str, most: int = MOST_CHARACTERS) -> dict[str, Any]:
         raise TomlError("it has a number of thousands of digits") from None
 
 
-# ---- Files are written whole or not at all.
+# ---- Atomic writing
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:

@@ -26,7 +26,7 @@ def visible_json(text: str) -> str:
 
 
 def escaped(text: object) -> str:
-    """Text for a page; control characters as Python writes them."""
+    """Return text for a page, with control characters as Python writes them."""
     return escape("".join(c if c.isprintable() else repr(c)[1:-1] for c in visible(text)))
 
 
@@ -83,7 +83,7 @@ def size_of(text: object) -> int | None:
     return int(size) if 1 <= size < 1e18 else None
 
 
-def size_said(size: float) -> str:
+def size_text(size: float) -> str:
     """Return a size in bytes as text: `512 MB`, `3.9 GB`."""
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 

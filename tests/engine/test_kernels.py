@@ -87,6 +87,18 @@ def test_a_change_to_a_helper_is_seen_by_the_kernels_it_is_compiled_into(tmp_pat
     assert run_it()[0] == drawn
 
 
+def test_a_change_to_a_helper_changes_the_stamp_of_all_kernels(tmp_path, monkeypatch):
+    package = tmp_path / "telltree"
+    shutil.copytree(Path(kernel_cache.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(kernel_cache, "__file__", str(package / "kernel_cache.py"))
+    digest_now = kernel_cache.sources_digest.__wrapped__  # without its own cache
+    before = digest_now()
+    assert before == kernel_cache.sources_digest()
+    helper = package / "grammar" / "random_streams.py"
+    helper.write_text(helper.read_text(encoding="utf-8").replace("30)", "29)", 1), encoding="utf-8")
+    assert digest_now() != before
+
+
 def test_packages_left_out_of_the_digest_have_no_part_in_any_kernel():
     package = Path(kernel_cache.__file__).parent
     sources = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
@@ -186,6 +198,20 @@ def test_a_damaged_cache_is_compiled_anew_and_said_to_be(compiled_once, tmp_path
     damaged(tmp_path, each_differently)
     assert run(tmp_path).count("are damaged; it compiles them anew") == 1
     assert run(tmp_path) == ""
+
+
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize(("suffix", "change"), [("nbi", lambda content: content[:10]), ("nbc", flipped)])
+def test_a_damaged_file_is_compiled_anew_and_said_to_be(tmp_path, monkeypatch, caplog, suffix, change):
+    monkeypatch.setattr(kernel_cache, "_said", set())
+    assert compiled.kernel(_added)(1, 2) == 3
+    for path in tmp_path.rglob(f"*.{suffix}"):
+        path.write_bytes(change(path.read_bytes()))
+    assert compiled.kernel(_added)(1, 2) == 3
+    assert caplog.text.count("are damaged; it compiles them anew") == 1
+    caplog.clear()
+    assert compiled.kernel(_added)(1, 2) == 3
+    assert not caplog.text
 
 
 def test_a_full_disk_is_done_without(monkeypatch, tmp_path, caplog):

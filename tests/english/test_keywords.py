@@ -36,8 +36,8 @@ PLACES = re.compile(r"\{[^}]*\}|[,;:–]")
 
 def keywords():
     """The words of the English, one by one, and the longer phrases that parts of sentences begin with."""
-    phrases = [words for phrase in PHRASES.values() for words, _ in phrase.ways()]
-    phrases += [words for p in PHRASES.values() if p.of_record for words, _ in p.of_record.ways()]
+    phrases = [words for phrase in PHRASES.values() for words, _ in phrase.templates()]
+    phrases += [words for p in PHRASES.values() if p.of_record for words, _ in p.of_record.templates()]
     words = {word for text in (*phrases, *OPENERS, *BOUNDS) for word in PLACES.sub(" ", text).split()}
     openings = {" ".join(PLACES.split(text)[0].split()) for text in (*phrases, *OPENERS, *BOUNDS)}
     halves = {" ".join(text.split()[: len(text.split()) // 2 + 1]) for text in openings}

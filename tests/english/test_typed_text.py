@@ -13,7 +13,7 @@ from tests.support.programs import telltree
 from telltree import Formula, Panel, ask
 from telltree.errors import GrammarError, SpeechError
 from telltree.panel import Column, Schema
-from telltree.panel.column_names import is_unit
+from telltree.panel.units_and_names import is_unit
 
 FRAME = pd.DataFrame(
     {"id": [1, 1, 2], "pressure": [2.0, 3.0, 3.5], "temp": [20.0, 61.0, 70.5], "valve": ["open", "shut", "open"]}

@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, c
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import estimator_html_repr
 
-from tests.support.effort import examples
+from tests.support.effort import examples, is_large
 from tests.support.mixed_records import MIXED, mixed_labels, mixed_records
 from tests.support.programs import beside_tests
 from tests.support.strategies import panel_of
@@ -254,7 +254,7 @@ def test_settings_of_every_step_can_be_searched(cube):
     maker = PanelMaker(layout="records, columns, steps")
     pipe = Pipeline([("panel", maker), ("features", features), ("model", LogisticRegression())])
     grid = {"features__tree__max_depth": [1, 3], "features__robustness": [False, True], "model__C": [1.0]}
-    found = GridSearchCV(pipe, grid, cv=2, error_score="raise", n_jobs=2).fit(X, y)
+    found = GridSearchCV(pipe, grid, cv=2, error_score="raise", n_jobs=2 if is_large() else None).fit(X, y)
     assert found.predict(X).shape == (40,)
     assert found.best_score_ > 0.5
     assert found.n_features_in_ == 2

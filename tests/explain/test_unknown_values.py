@@ -21,7 +21,7 @@ from tests.tree.test_unknown_values import draw, grown
 from telltree import Formula, GrammarTreeClassifier, Panel
 from telltree.engine.three_valued import resolve_unknown
 from telltree.english import plain
-from telltree.english.tokens import UNLESS, asks_what_is_missing
+from telltree.english.tokens import UNLESS, mentions_missing_values
 from telltree.explain import categories_text, categorize, outline, rules_table
 from telltree.explain.headlines import with_headlines
 from telltree.proportions import wilson
@@ -90,7 +90,7 @@ def assert_true_of_members(text, case, members, found, answer):
     known = TRUE if answer else FALSE
     assert set(found[members].tolist()) <= {known, UNKNOWN}
     if UNKNOWN in found[members]:
-        assert text.startswith(UNLESS) or asks_what_is_missing(text), text
+        assert text.startswith(UNLESS) or mentions_missing_values(text), text
 
 
 def path_of(tree, number):

@@ -13,7 +13,7 @@ from tests.support.effort import examples
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, Panel
 from telltree.errors import DataWarning, SettingsError
-from telltree.grammar.default_language import FEW_RECORDS, cuts, said_time
+from telltree.grammar.default_language import FEW_RECORDS, cuts, roundest_time
 from telltree.panel.column_checks import FIRST, unchanging
 from telltree.search import MonteCarlo
 
@@ -192,13 +192,13 @@ def test_a_language_of_uneven_steps_can_be_edited_and_has_symbols_of_its_own():
     ],
 )
 def test_times_between_steps_are_easy_to_say(low, high, unit, time):
-    assert said_time(low, high, unit) == time
+    assert roundest_time(low, high, unit) == time
 
 
 @given(st.floats(0, 1e9), st.floats(1e-9, 1e9), st.sampled_from(["", "s", "min", "d", "ms", "furlongs"]))
 def test_an_easy_time_is_after_one_step_and_up_to_the_next(low, gap, unit):
     assume(low < low + gap)
-    assert low < said_time(low, low + gap, unit) <= low + gap
+    assert low < roundest_time(low, low + gap, unit) <= low + gap
 
 
 def test_what_does_not_change_is_asked_for_once():

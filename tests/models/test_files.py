@@ -210,6 +210,7 @@ def test_the_same_fit_gives_the_same_bytes(panel, labels, tmp_path):
     assert str(tmp_path).encode() not in plain
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_the_hash_seed(panel, labels, tmp_path):
     model = learn(panel, labels, grammar=SPOKEN)
     content = again(model, tmp_path)[1]

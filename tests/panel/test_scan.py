@@ -221,6 +221,7 @@ def test_memory_is_told_by_the_data(tmp_path, caplog, monkeypatch):
     assert told[1] - told[0] > 10 * (told[0] - out_of_core._SEARCH / 1e6)
 
 
+@pytest.mark.slow
 def test_little_memory_is_enough_for_few_records(tmp_path):
     source = in_files(long_table(records=700, longest=50), tmp_path / "data", "csv")
     script = (

@@ -5,7 +5,7 @@ import pytest
 
 from telltree import Column, Formula, Panel, Schema
 from telltree.explain import english
-from telltree.panel.column_names import phrases_and_units, split_name
+from telltree.panel.units_and_names import phrases_and_units, split_name
 
 
 @pytest.mark.parametrize(

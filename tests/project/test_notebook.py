@@ -1,6 +1,9 @@
 """The notebook in examples/ runs from top to bottom, and is kept without outputs."""
 
+import ast
+import importlib
 import os
+import re
 
 import pytest
 
@@ -37,6 +40,17 @@ def test_it_is_kept_without_outputs():
     nbformat.validate(notebook)
     for cell in notebook.cells:
         assert cell.cell_type == "markdown" or (cell.outputs, cell.execution_count) == ([], None)
+
+
+def test_its_cells_import_what_is_there():
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    sources = [re.sub(r"^%.*", "", cell.source) for cell in notebook.cells if cell.cell_type == "code"]  # without magic
+    cells = [ast.parse(source) for source in sources]
+    imports = [node for cell in cells for node in ast.walk(cell) if isinstance(node, ast.ImportFrom)]
+    assert any(node.module.startswith("telltree") for node in imports)
+    for node in imports:
+        module = importlib.import_module(node.module)
+        assert not [alias.name for alias in node.names if not hasattr(module, alias.name)], node.module
 
 
 @pytest.mark.slow

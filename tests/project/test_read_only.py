@@ -68,15 +68,17 @@ def test_data_and_models_are_read_from_there_and_work_is_done_there(folder, work
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("inspect", "absent.csv", *KEYS, "-o", "schema.toml"),
-        ("fit", "absent.csv", *KEYS, *FEW, "-o", "new.json"),
-        ("fit", "absent.csv", *KEYS, *FEW, "-o", "model.json", "--force"),
-        ("fit", "absent.csv", *KEYS, *FEW, "--checkpoint", "night.checkpoint"),
-        ("predict", "absent.json", "absent.csv", "-o", "answers.csv"),
-        ("export", "absent.json", "--to", "sql", "-o", "model.sql"),
-        ("report", "absent.json", "absent.csv", "-o", "report.html"),
-    ],
+    few_fast(
+        [
+            ("fit", "absent.csv", *KEYS, *FEW, "-o", "new.json"),
+            ("inspect", "absent.csv", *KEYS, "-o", "schema.toml"),
+            ("fit", "absent.csv", *KEYS, *FEW, "-o", "model.json", "--force"),
+            ("fit", "absent.csv", *KEYS, *FEW, "--checkpoint", "night.checkpoint"),
+            ("predict", "absent.json", "absent.csv", "-o", "answers.csv"),
+            ("export", "absent.json", "--to", "sql", "-o", "model.sql"),
+            ("report", "absent.json", "absent.csv", "-o", "report.html"),
+        ]
+    ),
     ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
 )
 def test_output_that_cannot_be_written_is_one_error_before_any_work(folder, arguments):

@@ -1,13 +1,14 @@
-"""Searches, exports and parameters are added as CONTRIBUTING.md says: toys are, and are known wherever it says so."""
+"""What is added as CONTRIBUTING.md says, a toy search, export, criterion or parameter, is known wherever it says so."""
 
 import inspect
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from telltree import GrammarTreeClassifier
+from telltree import GrammarTreeClassifier, Panel, load
 from telltree.cli.app import app
 from telltree.models.document import Settings
 
@@ -106,3 +107,20 @@ def test_every_parameter_is_in_all_places_of_the_recipe(name, options):
     if name != "random_state":  # which scikit-learn checks
         with pytest.raises(ValueError, match=name):
             GrammarTreeClassifier(**{name: object()}).fit([[0.0], [1.0]], ["a", "b"])
+
+
+class Halves:
+    """A toy criterion: the distance from a question that half of the records answer with yes."""
+
+    def __call__(self, true, total, size):
+        return np.abs(true.sum(axis=1) - total.sum() / 2) + 0.0 * size
+
+
+def test_a_criterion_of_ones_own_is_used_and_its_model_is_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    panel = Panel.from_arrays(list(rng.normal(size=(40, 3, 1))), columns=["x"])
+    labels = ["a", "b"] * 20
+    model = GrammarTreeClassifier(criterion=Halves(), max_depth=1, cv=None, random_state=0).fit(panel, labels)
+    assert [leaf.summary.support for leaf, _ in model.tree_.leaves] == [20, 20]
+    model.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").predict(panel).tolist() == model.predict(panel).tolist()

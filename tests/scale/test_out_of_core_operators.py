@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from tests.support import oracle
+from tests.support.effort import few_fast, share
 from tests.support.operator_checks import COLUMNS, formulas_with
 from tests.support.strategies import DTYPES, STRANGER, draw_case
 
@@ -25,7 +26,7 @@ from telltree.panel import panel as panels
 from telltree.scale.out_of_core import OutOfCoreShards
 from telltree.scale.shards import ShardedBackend
 
-FORMULAS = 3  # for each operator
+FORMULAS = share(3, 1)  # for each operator
 RECORDS = 140
 LENGTHS = (4, 5, 8, 63, 64, 65, 70)
 BOUNDS = ([0, 1, 64, 65, 130, RECORDS], [0, 63, 128, RECORDS])
@@ -58,7 +59,7 @@ def written(case, folder, form):
     return folder
 
 
-@pytest.fixture(scope="module", params=["csv", "parquet"])
+@pytest.fixture(scope="module", params=few_fast(["parquet", "csv"]))
 def panel(request, case, tmp_path_factory):
     folder = written(case, tmp_path_factory.mktemp("scanned") / "data", request.param)
     overrides = {c.name: {"type": c.type} | ({"levels": list(c.levels)} if c.levels else {}) for c in case.columns}

@@ -17,7 +17,7 @@ from tests.support.class_trees import class_leaf, class_tree
 from tests.support.random_trees import plain_value
 from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
-from telltree.engine import Formula, bitset_layout, bitsets, machine, robustness, trace, use_evaluator, windows
+from telltree.engine import Formula, bitset_layout, bitset_windows, bitsets, machine, robustness, trace, use_evaluator
 from telltree.engine.formula_evaluator import FormulaEvaluator
 from telltree.engine.population_evaluator import PopulationEvaluator
 from telltree.engine.trace import Tracer, signals_of
@@ -34,7 +34,7 @@ _MAKERS = (
     (machine.Registers, "empty"),
     (machine.Counting, "empty"),
     (machine.Tally, "empty"),
-    (windows.WindowMemory, "empty"),
+    (bitset_windows.WindowMemory, "empty"),
     (robustness.RobustnessRegisters, "of"),
     (trace.TraceMemory, "empty"),
 )

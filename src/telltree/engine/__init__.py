@@ -4,7 +4,7 @@
 - `signals`, `atoms`: the numbers that atoms compare, and atoms as `signal compared with a constant`.
 - `bitset_layout`, `bitsets`, `subset`: the truth of atoms, 64 records a word.
 - `instructions`, `compile`: programs, and the compiler that writes them from derivations or expressions.
-- `machine`, `windows`: execution of programs on bitsets. `robustness`: execution of the same programs on numbers.
+- `machine`, `bitset_windows`: programs run on bitsets. `robustness`: the same programs run on numbers.
 - `evaluator`, `formula_evaluator`, `population_evaluator`: from formulas to counts, truth and robustness.
 - `trace`: evaluation of one record, part by part and step by step. `evaluator_choice`: a choice by hand.
 """

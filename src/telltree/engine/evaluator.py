@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from telltree.compiled import given
 from telltree.engine.atoms import Atom, AtomFamily
 from telltree.engine.bitset_layout import LANES, TILE, Allocator, Layout, aligned_words
+from telltree.engine.bitset_windows import WindowMemory
 from telltree.engine.bitsets import Bitsets
 from telltree.engine.compile import RECORD, STEPS, UNKNOWN, CompilerMemory, Missing, compile_formulas
 from telltree.engine.instructions import READS_BITSETS, WORD_AND, Programs
@@ -25,7 +26,6 @@ from telltree.engine.machine import Counting, Registers, Tally, evaluate
 from telltree.engine.robustness import AtomDistances, RobustnessRegisters, smallest_robustness
 from telltree.engine.signals import Signals
 from telltree.engine.subset import Subset
-from telltree.engine.windows import WindowMemory
 from telltree.grammar.derivation import Population
 from telltree.grammar.tables import CodeTables
 from telltree.logic import Expression

@@ -66,7 +66,7 @@ class Formula:
         where it is possibly true.
         """
         from telltree.english.read_sentence import read_sentence  # most formulas are never put into words
-        from telltree.english.tokens import asks_what_is_missing, parted
+        from telltree.english.tokens import mentions_missing_values, parted
 
         def meaning(part: str, missing: Container[str] | None = None) -> Expression:
             return read_sentence(part, schema, functions=functions, step=step, sentences=quotations, missing=missing)
@@ -74,7 +74,7 @@ class Formula:
         known, left_open = parted(text)
         if not left_open:
             return cls(meaning(text))
-        possible = possibly(meaning(left_open, None if asks_what_is_missing(left_open) else ()))
+        possible = possibly(meaning(left_open, None if mentions_missing_values(left_open) else ()))
         return cls(Expression(AND, (meaning(known), possible)) if known else possible)
 
     def __str__(self) -> str:

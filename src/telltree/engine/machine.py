@@ -24,6 +24,7 @@ from telltree.compiled import (
     small,
 )
 from telltree.engine.bitset_layout import LANES, VECTOR, aligned_words
+from telltree.engine.bitset_windows import longest_run, may_defer, reduce_deferred, run_temporal
 from telltree.engine.instructions import (
     ABS,
     BEGINS,
@@ -44,7 +45,6 @@ from telltree.engine.instructions import (
     WINDOW_OR,
     WORD_AND,
 )
-from telltree.engine.windows import longest_run, may_defer, reduce_deferred, run_temporal
 from telltree.grammar.random_streams import GOLDEN, mix
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"

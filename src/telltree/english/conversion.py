@@ -26,43 +26,8 @@ from telltree.english.terms import (
 from telltree.english.values import ORDERS, Interval, Names, Reals, Truths, Values
 from telltree.errors import GrammarError
 from telltree.logic import Attribute, Expression, Level, Number, Type
-from telltree.logic.operators import (
-    ABS,
-    AND,
-    BEFORE,
-    BEFORE_WITHIN,
-    COMPARISONS,
-    COUNT,
-    DIFFERENCE,
-    EQUAL,
-    EVENTUALLY,
-    EVENTUALLY_WITHIN,
-    FALL,
-    GLOBALLY,
-    GLOBALLY_WITHIN,
-    GREATER,
-    GREATER_EQUAL,
-    HISTORICALLY,
-    HISTORICALLY_WITHIN,
-    IMPLIES,
-    LESS,
-    LESS_EQUAL,
-    MIRRORED,
-    MISSING,
-    NEXT,
-    NOT,
-    ONCE,
-    ONCE_WITHIN,
-    OR,
-    PREVIOUS,
-    RISE,
-    SIGN,
-    SINCE,
-    UNLESS,
-    UNTIL,
-    Cells,
-    Operator,
-)
+from telltree.logic import operators as op
+from telltree.logic.operators import Cells, Operator
 
 # ---- Formulas to terms: operators.
 
@@ -104,7 +69,7 @@ def is_boolean(e: Expression) -> bool:
 
 def opposite(e: Expression) -> Expression:
     """Negate an expression, or remove its negation."""
-    return e.args[0] if e.head is NOT else Expression(NOT, (e,))
+    return e.args[0] if e.head is op.NOT else Expression(op.NOT, (e,))
 
 
 def _negation(e: Expression, domains: Domains, truth: bool) -> Term:
@@ -132,27 +97,27 @@ CONVERSIONS: Cells[_Conversion] = Cells(
     "the normal form",
     "english/conversion.py",
     {
-        NOT: _negation,
-        EVENTUALLY: _over_time(Eventually, Globally),
-        GLOBALLY: _over_time(Globally, Eventually),
-        AND: _list(And, Or),
-        OR: _list(Or, And),
-        IMPLIES: _list(Or, And, turned=True),
-        EVENTUALLY_WITHIN: OpaqueConversion(GLOBALLY_WITHIN),
-        GLOBALLY_WITHIN: OpaqueConversion(EVENTUALLY_WITHIN),
-        ONCE: OpaqueConversion(HISTORICALLY),
-        HISTORICALLY: OpaqueConversion(ONCE),
-        ONCE_WITHIN: OpaqueConversion(HISTORICALLY_WITHIN),
-        HISTORICALLY_WITHIN: OpaqueConversion(ONCE_WITHIN),
-        NEXT: opaque,
-        PREVIOUS: opaque,
-        UNTIL: opaque,
-        UNLESS: opaque,
-        SINCE: opaque,
-        RISE: opaque,
-        FALL: opaque,
-        BEFORE: opaque,
-        BEFORE_WITHIN: opaque,
+        op.NOT: _negation,
+        op.EVENTUALLY: _over_time(Eventually, Globally),
+        op.GLOBALLY: _over_time(Globally, Eventually),
+        op.AND: _list(And, Or),
+        op.OR: _list(Or, And),
+        op.IMPLIES: _list(Or, And, turned=True),
+        op.EVENTUALLY_WITHIN: OpaqueConversion(op.GLOBALLY_WITHIN),
+        op.GLOBALLY_WITHIN: OpaqueConversion(op.EVENTUALLY_WITHIN),
+        op.ONCE: OpaqueConversion(op.HISTORICALLY),
+        op.HISTORICALLY: OpaqueConversion(op.ONCE),
+        op.ONCE_WITHIN: OpaqueConversion(op.HISTORICALLY_WITHIN),
+        op.HISTORICALLY_WITHIN: OpaqueConversion(op.ONCE_WITHIN),
+        op.NEXT: opaque,
+        op.PREVIOUS: opaque,
+        op.UNTIL: opaque,
+        op.UNLESS: opaque,
+        op.SINCE: opaque,
+        op.RISE: opaque,
+        op.FALL: opaque,
+        op.BEFORE: opaque,
+        op.BEFORE_WITHIN: opaque,
     },
     about=lambda operator: operator.joins,
 )
@@ -170,13 +135,13 @@ _MISSING: dict[Type, Values] = {
 
 def counted(e: Expression) -> tuple[Expression, Reals] | None:
     """Return the operand of `count` and the allowed numbers if an expression compares one count with a number."""
-    if e.type is not Type.BOOLEAN or e.head not in COMPARISONS:
+    if e.type is not Type.BOOLEAN or e.head not in op.COMPARISONS:
         return None
     left, right, relation = _number_last(e)
     if not isinstance(right.head, Number):
         return None
     count, times = _bare(left, Reals.compared(relation, right.head.value))
-    return (count.args[0], times.whole) if count.head is COUNT and not has_own_phrase(count) else None
+    return (count.args[0], times.whole) if count.head is op.COUNT and not has_own_phrase(count) else None
 
 
 def literal_of(e: Expression) -> Term:
@@ -184,9 +149,9 @@ def literal_of(e: Expression) -> Term:
 
     The literal may allow values that the signal cannot have.
     """
-    if e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
+    if e.head in op.COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
         return comparison_literal(e)
-    if e.head is MISSING:
+    if e.head is op.MISSING:
         return _missing(e.args[0])
     return ValueIn(e, Truths(True, False, False)) if isinstance(e.head, Attribute) else Opaque(e, True)
 
@@ -209,7 +174,7 @@ def comparison_literal(e: Expression) -> Literal:
     if left == right and left.type is Type.REAL_VECTOR:
         return ValueIn(*_bare(left, Reals((Interval(),) if ORDERS[relation].equal else (), False)))
     if str(right) < str(left):
-        left, right, relation = right, left, MIRRORED[relation]
+        left, right, relation = right, left, op.MIRRORED[relation]
     return OrderIn(left, right, ORDERS[relation])
 
 
@@ -218,31 +183,31 @@ def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
     assert isinstance(e.head, Operator)
     left, right = e.args
     if isinstance(left.head, Number):
-        return right, left, MIRRORED[e.head.name]
+        return right, left, op.MIRRORED[e.head.name]
     return left, right, e.head.name
 
 
 def _bare(signal: Expression, values: Reals) -> tuple[Expression, Reals]:
     """Remove `abs` and `sign` from a signal and order its differences by their text; adapt the values."""
-    while (signal.head is ABS or signal.head is SIGN) and not has_own_phrase(signal):
-        values = values.under_abs if signal.head is ABS else values.under_sign
+    while (signal.head is op.ABS or signal.head is op.SIGN) and not has_own_phrase(signal):
+        values = values.under_abs if signal.head is op.ABS else values.under_sign
         signal = signal.args[0]
-    if signal.head is DIFFERENCE and not has_own_phrase(signal):
+    if signal.head is op.DIFFERENCE and not has_own_phrase(signal):
         left, right = signal.args
         last = isinstance(right.head, Number)
         if isinstance(left.head, Number) or (not last and str(right) < str(left)):
-            return Expression(DIFFERENCE, (right, left)), values.mirrored  # exact: rounding is symmetric
+            return Expression(op.DIFFERENCE, (right, left)), values.mirrored  # exact: rounding is symmetric
     return signal, values
 
 
 # ---- Terms to formulas.
 
 _RELATIONS = {
-    (True, False, False): LESS,
-    (True, True, False): LESS_EQUAL,
-    (False, True, False): EQUAL,
-    (False, True, True): GREATER_EQUAL,
-    (False, False, True): GREATER,
+    (True, False, False): op.LESS,
+    (True, True, False): op.LESS_EQUAL,
+    (False, True, False): op.EQUAL,
+    (False, True, True): op.GREATER_EQUAL,
+    (False, False, True): op.GREATER,
 }
 _EVERY_NUMBER, _ZERO = (Interval(),), (Interval(0.0, 0.0),)
 
@@ -274,22 +239,22 @@ class _Writer:
 
     def top(self, term: Term) -> Expression:
         written = self.written(term)
-        return Expression(EVENTUALLY, (written,)) if term in (TRUE, FALSE) else written
+        return Expression(op.EVENTUALLY, (written,)) if term in (TRUE, FALSE) else written
 
     def written(self, term: Term) -> Expression:  # noqa: PLR0911  one return a kind of term
         match term:
             case And(()) | Or(()):
                 return self._constant(term == TRUE)
             case And(parts):
-                return _chain(AND, map(self.written, parts))
+                return _chain(op.AND, map(self.written, parts))
             case Or(parts):
                 return _either([self.written(part) for part in parts])
             case Eventually(part):
-                return Expression(EVENTUALLY, (self.written(part),))
+                return Expression(op.EVENTUALLY, (self.written(part),))
             case Globally(part):
-                return Expression(GLOBALLY, (self.written(part),))
+                return Expression(op.GLOBALLY, (self.written(part),))
             case CountIn(part=part, times=times):
-                return _numbers(Expression(COUNT, (self.written(part),)), times, may_miss=False)
+                return _numbers(Expression(op.COUNT, (self.written(part),)), times, may_miss=False)
             case Opaque(expression=e, holds=holds):
                 return e if holds else _not(e)
             case OrderIn():
@@ -302,8 +267,8 @@ class _Writer:
             raise GrammarError(f"what is always {'true' if truth else 'false'} cannot be written without any column")
         about = self.witness
         if not is_boolean(about):
-            about = Expression(MISSING, (about,))
-        return Expression(OR if truth else AND, (about, _not(about)))
+            about = Expression(op.MISSING, (about,))
+        return Expression(op.OR if truth else op.AND, (about, _not(about)))
 
 
 def _value_in(term: ValueIn, may_miss: bool) -> Expression:
@@ -315,41 +280,41 @@ def _value_in(term: ValueIn, may_miss: bool) -> Expression:
         case Names() as names:
             return _names(signal, names, may_miss)
         case Truths(true=true, false=false, missing=missing):
-            is_missing = Expression(MISSING, (signal,))
+            is_missing = Expression(op.MISSING, (signal,))
             if true:
-                return _not(is_missing) if false else _chain(OR, [signal, is_missing]) if missing else signal
+                return _not(is_missing) if false else _chain(op.OR, [signal, is_missing]) if missing else signal
             if not false:
                 return is_missing
             known = may_miss and not missing
-            return _chain(AND, [_not(signal), _not(is_missing)]) if known else _not(signal)
+            return _chain(op.AND, [_not(signal), _not(is_missing)]) if known else _not(signal)
     raise AssertionError(f"no literal says {term.values} of one signal")
 
 
 def _names(signal: Expression, values: Names, may_miss: bool) -> Expression:
-    same = [Expression(EQUAL, (signal, Expression(Level(name)))) for name in sorted(values.names)]
-    is_missing = Expression(MISSING, (signal,))
+    same = [Expression(op.EQUAL, (signal, Expression(Level(name)))) for name in sorted(values.names)]
+    is_missing = Expression(op.MISSING, (signal,))
     if not values.others:
-        return _chain(OR, [*same, is_missing] if values.missing else same)
+        return _chain(op.OR, [*same, is_missing] if values.missing else same)
     known = [_not(is_missing)] if may_miss and not values.missing else []
-    return _chain(AND, [*map(_not, same), *known])
+    return _chain(op.AND, [*map(_not, same), *known])
 
 
 def _numbers(signal: Expression, values: Reals, may_miss: bool) -> Expression:
     """Write that a signal is in a set of numbers, in the shortest of several forms."""
     if not values.intervals:
-        return Expression(MISSING, (signal,))
+        return Expression(op.MISSING, (signal,))
     if values.missing:
         ways = [_not(_numbers(signal, ~values, may_miss))]
         known = _numbers(signal, Reals(values.intervals, False), may_miss)
-        ways.append(_chain(OR, [known, Expression(MISSING, (signal,))]))
+        ways.append(_chain(op.OR, [known, Expression(op.MISSING, (signal,))]))
     elif values.intervals == _EVERY_NUMBER:
-        return _not(Expression(MISSING, (signal,)))
+        return _not(Expression(op.MISSING, (signal,)))
     else:
         ways = [_intervals(signal, values)]
         if not may_miss and len(values.intervals) > 1:  # the complement of a single interval is not shorter
             ways.append(_not(_intervals(signal, (~values).whole if signal.type is Type.COUNT else ~values)))
         if values.symmetric and values.intervals != _ZERO and signal.type is Type.REAL_VECTOR:
-            ways.append(_intervals(Expression(ABS, (signal,)), values.from_zero))
+            ways.append(_intervals(Expression(op.ABS, (signal,)), values.from_zero))
     return ways[0] if len(ways) == 1 else min(ways, key=lambda way: way.terminals)
 
 
@@ -364,30 +329,30 @@ def _intervals(signal: Expression, values: Reals) -> Expression:
             )
         else:
             spans.append((interval, []))
-    return _chain(OR, (_span(signal, interval, holes) for interval, holes in spans))
+    return _chain(op.OR, (_span(signal, interval, holes) for interval, holes in spans))
 
 
 def _span(signal: Expression, interval: Interval, holes: list[float]) -> Expression:
     if interval.point:
-        return _compared(EQUAL, signal, interval.low)
+        return _compared(op.EQUAL, signal, interval.low)
     bounds = []
-    size = signal.head is ABS and interval.bounded_above  # without any bound it could be missing
+    size = signal.head is op.ABS and interval.bounded_above  # without any bound it could be missing
     from_zero = interval.low == 0 and interval.with_low and (size or signal.type is Type.COUNT)
     if interval.bounded_below and not from_zero:
-        bounds.append(_compared(GREATER_EQUAL if interval.with_low else GREATER, signal, interval.low))
+        bounds.append(_compared(op.GREATER_EQUAL if interval.with_low else op.GREATER, signal, interval.low))
     if interval.bounded_above:
-        bounds.append(_compared(LESS_EQUAL if interval.with_high else LESS, signal, interval.high))
-    return _chain(AND, [*bounds, *(_not(_compared(EQUAL, signal, hole)) for hole in holes)])
+        bounds.append(_compared(op.LESS_EQUAL if interval.with_high else op.LESS, signal, interval.high))
+    return _chain(op.AND, [*bounds, *(_not(_compared(op.EQUAL, signal, hole)) for hole in holes)])
 
 
 def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, Reals] | None:
     """Reverse a difference and its values if that saves minus signs: y - x < 3 for x - y > -3."""
-    if signal.head is not DIFFERENCE or has_own_phrase(signal):
+    if signal.head is not op.DIFFERENCE or has_own_phrase(signal):
         return None
     ends = [end for i in values.intervals for end in (i.low, i.high) if abs(end) < float("inf") and end != 0]
     if sum(end < 0 for end in ends) <= sum(end > 0 for end in ends):
         return None
-    return Expression(DIFFERENCE, signal.args[::-1]), values.mirrored
+    return Expression(op.DIFFERENCE, signal.args[::-1]), values.mirrored
 
 
 def _orders(term: OrderIn, may_miss: bool) -> Expression:
@@ -397,11 +362,11 @@ def _orders(term: OrderIn, may_miss: bool) -> Expression:
     if orders.less != orders.greater or (orders.equal and not orders.less):
         return Expression(_RELATIONS[orders.less, orders.equal, orders.greater], sides)
     if not orders.equal and not may_miss:
-        return _not(Expression(EQUAL, sides))
+        return _not(Expression(op.EQUAL, sides))
     if term.first.type is Type.CATEGORICAL_VECTOR:
-        known = [_not(Expression(MISSING, (side,))) for side in sides]
-        return _chain(AND, known if orders.equal else [_not(Expression(EQUAL, sides)), *known])
-    return _chain(OR, [Expression(LESS_EQUAL if orders.equal else LESS, sides), Expression(GREATER, sides)])
+        known = [_not(Expression(op.MISSING, (side,))) for side in sides]
+        return _chain(op.AND, known if orders.equal else [_not(Expression(op.EQUAL, sides)), *known])
+    return _chain(op.OR, [Expression(op.LESS_EQUAL if orders.equal else op.LESS, sides), Expression(op.GREATER, sides)])
 
 
 def _either(parts: list[Expression]) -> Expression:
@@ -410,27 +375,27 @@ def _either(parts: list[Expression]) -> Expression:
     given_parts = [opposite for opposite in opposites if opposite is not None]
     bare = [part for part, opposite in zip(parts, opposites, strict=True) if opposite is None]
     if not given_parts:
-        return _chain(OR, bare)
-    given = _chain(AND, given_parts)
-    return Expression(IMPLIES, (given, _chain(OR, bare))) if bare else _not(given)
+        return _chain(op.OR, bare)
+    given = _chain(op.AND, given_parts)
+    return Expression(op.IMPLIES, (given, _chain(op.OR, bare))) if bare else _not(given)
 
 
 def _opposite(e: Expression) -> Expression | None:
     """Return the expression whose negation this is, by ¬ or as a conjunction of negations; None for anything else."""
     if _is_negation(e):
         return e.args[0]
-    if e.head is not AND or has_own_phrase(e):
+    if e.head is not op.AND or has_own_phrase(e):
         return None
     first, second = map(_opposite, e.args)
-    return Expression(OR, (first, second)) if first and second else None
+    return Expression(op.OR, (first, second)) if first and second else None
 
 
 def _not(e: Expression) -> Expression:
-    return e.args[0] if _is_negation(e) else Expression(NOT, (e,))
+    return e.args[0] if _is_negation(e) else Expression(op.NOT, (e,))
 
 
 def _is_negation(e: Expression) -> bool:
-    return e.head is NOT and not has_own_phrase(e)
+    return e.head is op.NOT and not has_own_phrase(e)
 
 
 def _compared(operator: Operator, signal: Expression, number: float) -> Expression:

@@ -8,48 +8,9 @@ from typing import TypeAlias
 
 from telltree.english.conversion import CONVERSIONS, OpaqueConversion
 from telltree.logic import Expression, Type
+from telltree.logic import operators as op
 from telltree.logic.meaning import Scope
-from telltree.logic.operators import (
-    ABS,
-    BEFORE,
-    BEFORE_WITHIN,
-    CHANGE,
-    COUNT,
-    DIFFERENCE,
-    DISTANCE,
-    ELAPSED,
-    EPISODES,
-    EVENTUALLY_WITHIN,
-    FALL,
-    FIRST,
-    GLOBALLY_WITHIN,
-    GONE,
-    HISTORICALLY,
-    HISTORICALLY_WITHIN,
-    LAST,
-    LATEST,
-    LEFT,
-    LENGTH,
-    LONGEST,
-    MAX_WITHIN,
-    MIN_WITHIN,
-    NEXT,
-    ONCE,
-    ONCE_WITHIN,
-    PREVIOUS,
-    RISE,
-    SIGN,
-    SINCE,
-    SLOPE,
-    TOTAL,
-    UNLESS,
-    UNTIL,
-    WHEN_MAX,
-    WHEN_MIN,
-    Cells,
-    Operator,
-    Parameter,
-)
+from telltree.logic.operators import Cells, Operator, Parameter
 
 _PLACE = re.compile(r"\{([\w~-]+)\}")
 
@@ -78,7 +39,7 @@ class Phrase:
             return self.closed
         return next((short.words for short in self.shorts if short.fits(e)), self.words)
 
-    def ways(self) -> Iterator[tuple[str, Mapping[str, float | str]]]:
+    def templates(self) -> Iterator[tuple[str, Mapping[str, float | str]]]:
         """Yield all templates, each with the values of the parameters that it omits."""
         for short in self.shorts:
             yield short.words, {short.parameter: short.value}
@@ -142,7 +103,7 @@ def _tokens(words: str) -> str:
     return " ".join(words.replace(",", " ,").split())
 
 
-def asks_truth(operator: Operator, place: int) -> bool:
+def takes_boolean(operator: Operator, place: int) -> bool:
     """Return True if an operand is Boolean."""
     return any(types[place] is Type.BOOLEAN_VECTOR for types, _ in operator.uses())
 
@@ -213,11 +174,11 @@ def _of_both(words: Phrase, of_record: Phrase, denied: Phrase, denied_of_record:
 
 
 EXTREMES = {
-    WHEN_MIN: "its lowest value of the whole record",
-    WHEN_MAX: "its highest value of the whole record",
+    op.WHEN_MIN: "its lowest value of the whole record",
+    op.WHEN_MAX: "its highest value of the whole record",
 }
 """Words for the value that a signal reaches at these times."""
-_FARTHEST = {MIN_WITHIN: True, MAX_WITHIN: False}
+_FARTHEST = {op.MIN_WITHIN: True, op.MAX_WITHIN: False}
 """True for the extreme from which signals rise, False for the one from which they fall."""
 
 
@@ -239,16 +200,16 @@ PHRASES: Cells[Phrase] = Cells(
     "plain English, said and read back",
     "english/operator_phrases.py",
     {
-        ABS: Phrase("the absolute value of {0}"),
-        SIGN: Phrase("the sign of {0}"),
-        DIFFERENCE: Phrase("the difference {0} minus {1}"),
-        COUNT: Phrase("the number of steps at which {0}"),
-        ELAPSED: Phrase("the time since the start", first=True),
-        GONE: Phrase("the share of the record that has passed", first=True),
-        LEFT: Phrase("the time until the end", first=True),
-        LENGTH: Phrase("the number of steps of the record", first=True),
-        CHANGE: Phrase("the change of {0} since the later of the start and {k} earlier", first=True),
-        EVENTUALLY_WITHIN: _window(
+        op.ABS: Phrase("the absolute value of {0}"),
+        op.SIGN: Phrase("the sign of {0}"),
+        op.DIFFERENCE: Phrase("the difference {0} minus {1}"),
+        op.COUNT: Phrase("the number of steps at which {0}"),
+        op.ELAPSED: Phrase("the time since the start", first=True),
+        op.GONE: Phrase("the share of the record that has passed", first=True),
+        op.LEFT: Phrase("the time until the end", first=True),
+        op.LENGTH: Phrase("the number of steps of the record", first=True),
+        op.CHANGE: Phrase("the change of {0} since the later of the start and {k} earlier", first=True),
+        op.EVENTUALLY_WITHIN: _window(
             "some time {a-b} later {0}",
             "at that step or up to {b} later {0}",
             "precisely {b} later {0}",
@@ -258,7 +219,7 @@ PHRASES: Cells[Phrase] = Cells(
                 "at the step {b} after the start, {0}",
             ),
         ),
-        GLOBALLY_WITHIN: _window(
+        op.GLOBALLY_WITHIN: _window(
             "at every step {a-b} later {0}",
             "at that step and every one up to {b} later {0}",
             "precisely {b} later, if there is such a step, {0}",
@@ -268,17 +229,17 @@ PHRASES: Cells[Phrase] = Cells(
                 "at the step {b} after the start, if there is such a step, {0}",
             ),
         ),
-        ONCE_WITHIN: _window(
+        op.ONCE_WITHIN: _window(
             "some time {a-b} earlier {0}", "at that step or up to {b} earlier {0}", "precisely {b} earlier {0}"
         ),
-        HISTORICALLY_WITHIN: _window(
+        op.HISTORICALLY_WITHIN: _window(
             "at every step {a-b} earlier {0}",
             "at that step and every one up to {b} earlier {0}",
             "precisely {b} earlier, if there is such a step, {0}",
         ),
-        ONCE: Phrase("at that step or earlier {0}", first=True),
-        HISTORICALLY: Phrase("at that step and every earlier one {0}", first=True),
-        NEXT: Phrase(
+        op.ONCE: Phrase("at that step or earlier {0}", first=True),
+        op.HISTORICALLY: Phrase("at that step and every earlier one {0}", first=True),
+        op.NEXT: Phrase(
             "at the next step {0}",
             first=True,
             of_record=Phrase("at the second step {0}"),
@@ -288,14 +249,14 @@ PHRASES: Cells[Phrase] = Cells(
                 of_record=Phrase("at the second step, if there is one, {~0}"),
             ),
         ),
-        PREVIOUS: Phrase(
+        op.PREVIOUS: Phrase(
             "at the previous step {0}",
             first=True,
             denied=Phrase("at the previous step, if there is one, {~0}", first=True),
         ),
-        UNTIL: _until("until", "{1}", _EXISTS, "{0}", denied=_until(_UP_TO, "{~0}", _TO_THE_END, "{~1}")),
-        UNLESS: _until("until", "{1}", _TO_THE_END, "{0}", denied=_until(_UP_TO, "{~0}", _EXISTS, "{~1}")),
-        SINCE: Phrase(
+        op.UNTIL: _until("until", "{1}", _EXISTS, "{0}", denied=_until(_UP_TO, "{~0}", _TO_THE_END, "{~1}")),
+        op.UNLESS: _until("until", "{1}", _TO_THE_END, "{0}", denied=_until(_UP_TO, "{~0}", _EXISTS, "{~1}")),
+        op.SINCE: Phrase(
             "ever since the last step so far at which {1}, and there is one, {0}",
             first=True,
             denied=Phrase(
@@ -303,42 +264,42 @@ PHRASES: Cells[Phrase] = Cells(
                 first=True,
             ),
         ),
-        RISE: Phrase(
+        op.RISE: Phrase(
             "it becomes true that {0}",
             first=True,
             denied=Phrase("it does not change from false to true that {0}", first=True),
         ),
-        FALL: Phrase(
+        op.FALL: Phrase(
             "it stops being true that {0}",
             first=True,
             denied=Phrase("it does not change from true to false that {0}", first=True),
         ),
-        BEFORE: _of_both(
+        op.BEFORE: _of_both(
             Phrase(f"{_THEN_ONE} {{0}}, and at a still later one {{1}}", first=True),
             Phrase(f"{_ONE} {{0}}, and at a later one {{1}}"),
             Phrase(f"{_NONE_THEN} {{0}} comes one at which {{1}}", first=True),
             Phrase(f"{_NONE} {{0}} comes one at which {{1}}"),
         ),
-        BEFORE_WITHIN: _of_both(
+        op.BEFORE_WITHIN: _of_both(
             _after(_THEN_ONE),
             _after(_ONE),
             _never_after(_NONE_THEN),
             _never_after(_NONE),
         ),
-        TOTAL: Phrase("the sum of {0} up to and including that step", first=True),
-        LATEST: Phrase(
+        op.TOTAL: Phrase("the sum of {0} up to and including that step", first=True),
+        op.LATEST: Phrase(
             "the value of {0} at the last step so far at which {1}",
             first=True,
             closed="the value, at the last step so far at which {1}, of {0}",
         ),
-        SLOPE: Phrase("the slope per step of the line that best fits {0} over the whole record", first=True),
-        FIRST: Phrase("the first value of {0}", first=True),
-        LAST: Phrase("the last value of {0}", first=True),
-        WHEN_MIN: Phrase(f"the time until {{0}} first reaches {EXTREMES[WHEN_MIN]}", first=True),
-        WHEN_MAX: Phrase(f"the time until {{0}} first reaches {EXTREMES[WHEN_MAX]}", first=True),
-        EPISODES: Phrase("the number of separate stretches in which {0}", first=True),
-        LONGEST: Phrase("the number of steps in the longest stretch in which {0}", first=True),
-        DISTANCE: Phrase("the distance of the latest values of {0} from {shape}", first=True),
+        op.SLOPE: Phrase("the slope per step of the line that best fits {0} over the whole record", first=True),
+        op.FIRST: Phrase("the first value of {0}", first=True),
+        op.LAST: Phrase("the last value of {0}", first=True),
+        op.WHEN_MIN: Phrase(f"the time until {{0}} first reaches {EXTREMES[op.WHEN_MIN]}", first=True),
+        op.WHEN_MAX: Phrase(f"the time until {{0}} first reaches {EXTREMES[op.WHEN_MAX]}", first=True),
+        op.EPISODES: Phrase("the number of separate stretches in which {0}", first=True),
+        op.LONGEST: Phrase("the number of steps in the longest stretch in which {0}", first=True),
+        op.DISTANCE: Phrase("the distance of the latest values of {0} from {shape}", first=True),
     },
     about=lambda operator: (
         operator.makes_numbers or (operator in CONVERSIONS and isinstance(CONVERSIONS[operator], OpaqueConversion))
@@ -352,4 +313,4 @@ def beginnings(changes: int) -> frozenset[str]:
     """Return the first words of all phrases; `changes` identifies the state of the table, for the cache."""
     usual = [phrase for row in PHRASES.values() for phrase in (row, row.denied) if phrase is not None]
     phrases = [*usual, *(phrase.of_record for phrase in usual if phrase.of_record is not None)]
-    return frozenset(_tokens(_PLACE.split(words)[0]) for phrase in phrases for words, _ in phrase.ways())
+    return frozenset(_tokens(_PLACE.split(words)[0]) for phrase in phrases for words, _ in phrase.templates())

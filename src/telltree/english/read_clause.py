@@ -8,7 +8,7 @@ from telltree.english.conversion import expression_of, is_boolean
 from telltree.english.cursor import Cursor
 from telltree.english.operator_phrases import EXTREMES
 from telltree.english.read_signal import SignalReader
-from telltree.english.read_time import CountReader, PositionReader
+from telltree.english.read_times_and_positions import CountReader, PositionReader
 from telltree.english.terms import Opaque, OrderIn, ValueIn
 from telltree.english.tokens import ALONE, BOUNDS, number_words
 from telltree.english.values import ORDERS, Interval, Names, Orders, Reals, Truths, Values

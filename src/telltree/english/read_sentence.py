@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from telltree.english.conversion import expression_of
 from telltree.english.cursor import Cursor
 from telltree.english.normal_form import restricted
-from telltree.english.paraphrase import paraphrased, respelled, with_suggestion
 from telltree.english.read_clause import ClauseReader, ReadClause
 from telltree.english.read_signal import SignalReader
-from telltree.english.read_time import CountReader, PositionReader
+from telltree.english.read_times_and_positions import CountReader, PositionReader
+from telltree.english.synonyms import paraphrased, respelled, with_suggestion
 from telltree.english.terms import (
     FALSE,
     TRUE,
@@ -28,7 +28,7 @@ from telltree.english.terms import (
 )
 from telltree.english.tokens import TokenKind, tokens_of
 from telltree.english.vocabulary import Vocabulary, attribute, static_columns, vocabulary
-from telltree.english.write_time import Steps
+from telltree.english.write_times_and_positions import Steps
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Type, UserFunction
 from telltree.panel import Schema

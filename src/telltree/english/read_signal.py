@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from telltree.english.conversion import is_boolean, opposite
 from telltree.english.cursor import Cursor
-from telltree.english.operator_phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
+from telltree.english.operator_phrases import PHRASES, Opposite, Piece, Span, pieces, takes_boolean
 from telltree.english.tokens import Token, TokenKind, shape_of, shape_words
 from telltree.english.vocabulary import Fact, FunctionPhrase, Noun, Scale, attribute, is_clause
-from telltree.english.write_time import Steps
+from telltree.english.write_times_and_positions import Steps
 from telltree.logic import Expression, Number, Shape, Type, UserFunction
 from telltree.logic.operators import DIFFERENCE, TIMES, Operator, Parameter, Quantity
 
@@ -76,31 +76,31 @@ class SignalReader:
 
     def _phrase(self, first: bool) -> Expression | None:
         """Read a phrase of an operator: one tried before columns (`first`), or after them; None if none comes next."""
-        return self._read_way(way for way in _ways(self.cursor.next) if way.first == first)
+        return self._read_form(form for form in _forms(self.cursor.next) if form.first == first)
 
     def of_record(self) -> Expression | None:
         """Read an operator's phrase for whole records; None if none comes next."""
-        truths = (way for way in _ways(self.cursor.next) if way.first and not way.operator.makes_numbers)
-        return self._read_way([*truths, *_ways(self.cursor.next, of_record=True)])
+        truths = (form for form in _forms(self.cursor.next) if form.first and not form.operator.makes_numbers)
+        return self._read_form([*truths, *_forms(self.cursor.next, of_record=True)])
 
     def sees_other_steps(self) -> bool:
         """Return True if the phrase of an operator on other steps comes next."""
-        ways = (way for way in _ways(self.cursor.next) if way.operator.looks and way.first)
+        forms = (form for form in _forms(self.cursor.next) if form.operator.looks and form.first)
         user = self.cursor.entries()[0]
-        openings = (way.pieces[0] for way in ways)
+        openings = (form.pieces[0] for form in forms)
         return any(isinstance(o, str) and len(o.split()) >= user and self.cursor.sees(o) for o in openings)
 
-    def _read_way(self, ways: Iterable["_Way"]) -> Expression | None:
+    def _read_form(self, forms: Iterable["_PhraseForm"]) -> Expression | None:
         """Read one of these phrases, which may begin alike; None, without moving the cursor, if none comes next."""
-        left = list(ways)
+        left = list(forms)
         if not left:
             return None
         user = self.cursor.entries()[0]  # columns with more words take precedence
-        left = [way for way in left if isinstance(way.pieces[0], str) and len(way.pieces[0].split()) >= user]
+        left = [form for form in left if isinstance(form.pieces[0], str) and len(form.pieces[0].split()) >= user]
         operands: dict[int | Opposite, Expression] = {}
         values: dict[Parameter, Expression] = {}
         place = 0
-        while nexts := [way.pieces[place] for way in left if place < len(way.pieces)]:
+        while nexts := [form.pieces[place] for form in left if place < len(form.pieces)]:
             words = sorted(dict.fromkeys(piece for piece in nexts if isinstance(piece, str)), key=len, reverse=True)
             piece: Piece | None = self.cursor.take(*words)
             if piece is None and place == 0:
@@ -118,29 +118,31 @@ class SignalReader:
                     values[piece] = self.parameter(piece)
                 case Span():
                     values |= self._span(piece)
-            left = [way for way in left if way.pieces[place : place + 1] == (piece,)]
+            left = [form for form in left if form.pieces[place : place + 1] == (piece,)]
             place += 1
-        way = next((way for way in left if len(way.pieces) == place), None)
-        return None if way is None else self._filled(way, operands, values)
+        form = next((form for form in left if len(form.pieces) == place), None)
+        return None if form is None else self._filled(form, operands, values)
 
     def _operand(self, operator: Operator, place: int | Opposite) -> Expression:
         if isinstance(place, Opposite):
             return opposite(self.truth())
-        return self.truth() if asks_truth(operator, place) else self.part()
+        return self.truth() if takes_boolean(operator, place) else self.part()
 
     def _filled(
-        self, way: "_Way", operands: Mapping[int | Opposite, Expression], values: Mapping[Parameter, Expression]
+        self, form: "_PhraseForm", operands: Mapping[int | Opposite, Expression], values: Mapping[Parameter, Expression]
     ) -> Expression:
         """Build the expression of a phrase, with omitted parameters; negated if the phrase is that of the negation."""
-        rows = way.operator.parameters
+        rows = form.operator.parameters
         named = {row.name: values[row] for row in rows if row in values}
-        for name, value in way.left_out.items():
+        for name, value in form.left_out.items():
             named[name] = named[value] if isinstance(value, str) else Expression(Number(value))
         placed = {place.operand if isinstance(place, Opposite) else place: e for place, e in operands.items()}
-        whole = self.applied(way.operator, *(placed[place] for place in sorted(placed)), *(named[r.name] for r in rows))
-        if way.operator.window is not None and way.operator.is_empty([whole.parameter(row.name) for row in rows]):
+        whole = self.applied(
+            form.operator, *(placed[place] for place in sorted(placed)), *(named[r.name] for r in rows)
+        )
+        if form.operator.window is not None and form.operator.is_empty([whole.parameter(row.name) for row in rows]):
             self.cursor.fail("a window that does not end before it begins")
-        return opposite(whole) if way.denied else whole
+        return opposite(whole) if form.denied else whole
 
     def _span(self, span: Span) -> dict[Parameter, Expression]:
         """Read both bounds of a window; the first may lack its unit."""
@@ -299,7 +301,7 @@ class SignalReader:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _PhraseForm:
     """A phrase of an operator as pieces, and the parameters that it omits."""
 
     operator: Operator
@@ -309,7 +311,7 @@ class _Way:
     denied: bool
 
 
-def _ways(begin: Token, of_record: bool = False) -> list[_Way]:
+def _forms(begin: Token, of_record: bool = False) -> list[_PhraseForm]:
     """Return the phrases that begin with a token; with `of_record`, those for whole records only."""
     return (
         _by_first_word(of_record, PHRASES.changes).get(begin.text.lower(), []) if begin.kind is TokenKind.WORD else []
@@ -317,15 +319,15 @@ def _ways(begin: Token, of_record: bool = False) -> list[_Way]:
 
 
 @lru_cache(maxsize=2)
-def _by_first_word(of_record: bool, changes: int) -> dict[str, list[_Way]]:
+def _by_first_word(of_record: bool, changes: int) -> dict[str, list[_PhraseForm]]:
     """Group all phrases by their first word; `changes` identifies the state of the table, for the cache."""
-    found: dict[str, list[_Way]] = {}
+    found: dict[str, list[_PhraseForm]] = {}
     for operator, usual in PHRASES.items():
         for denied, either in enumerate((usual, usual.denied)):
             phrase = either.of_record if of_record and either is not None else either
-            for words, left_out in () if phrase is None else phrase.ways():
-                way = _Way(
+            for words, left_out in () if phrase is None else phrase.templates():
+                form = _PhraseForm(
                     operator, pieces(operator, words), left_out, phrase is not None and phrase.first, bool(denied)
                 )
-                found.setdefault(words.split()[0], []).append(way)
+                found.setdefault(words.split()[0], []).append(form)
     return found

@@ -403,6 +403,6 @@ def parted(text: str) -> tuple[str, str]:
     return (text, "") if begins is None else (text[: begins.start()], text[begins.end() :])
 
 
-def asks_what_is_missing(text: str) -> bool:
+def mentions_missing_values(text: str) -> bool:
     """Return True if a text mentions that values are missing, known or unknown."""
     return re.search(r"\b(missing|known|unknown)\b", _IN_QUOTES.sub("", text)) is not None

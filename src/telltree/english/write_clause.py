@@ -30,7 +30,7 @@ from telltree.english.tokens import (
 from telltree.english.values import Interval, Names, Reals, Truths
 from telltree.english.vocabulary import SHARED_VERBS, Clause, Scale, is_clause, scales
 from telltree.english.write_signal import SignalWriter
-from telltree.english.write_time import PositionWriter, suited, unit_words
+from telltree.english.write_times_and_positions import PositionWriter, suited, unit_words
 from telltree.logic import Attribute, Expression, Number, Type
 from telltree.logic.operators import (
     CHANGE,

@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from telltree.english.clock_terms import in_lengths
 from telltree.english.conversion import direct_term, expression_of, is_boolean, literal_of
 from telltree.english.normal_form import restricted, same
 from telltree.english.read_sentence import read_term
-from telltree.english.record_length import in_lengths
 from telltree.english.terms import (
     TRUE,
     And,
@@ -42,7 +42,7 @@ from telltree.english.write_clause import (
     with_shared_subjects,
 )
 from telltree.english.write_signal import SignalWriter
-from telltree.english.write_time import Steps
+from telltree.english.write_times_and_positions import Steps
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, UserFunction
 from telltree.logic.operators import CHANGE, FALL, LATEST, RISE, Operator

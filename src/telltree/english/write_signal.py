@@ -9,7 +9,7 @@ from telltree.english.operator_phrases import PHRASES, Opposite, Phrase, Span, p
 from telltree.english.terms import has_own_phrase
 from telltree.english.tokens import bare_or_quoted, number_words, quoted, shape_words
 from telltree.english.vocabulary import Vocabulary
-from telltree.english.write_time import Steps
+from telltree.english.write_times_and_positions import Steps
 from telltree.errors import SettingsError
 from telltree.logic import Attribute, Expression, Level, Number, Type, UserFunction
 from telltree.logic.operators import DIFFERENCE, NOT, TIMES, Operator, Parameter, Quantity

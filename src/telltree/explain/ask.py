@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from telltree.engine import Formula
 from telltree.engine.three_valued import possibly, resolve_unknown, surely
-from telltree.english.paraphrase import with_suggestion
 from telltree.english.read_sentence import read_sentence
 from telltree.english.styles import Style, check_style, english
+from telltree.english.synonyms import with_suggestion
 from telltree.english.tokens import TokenKind, bare_or_quoted, numeral, stands_bare, tokens_of
 from telltree.english.vocabulary import is_clause, vocabulary
 from telltree.errors import DataError, GrammarError, SettingsError, SpeechError
 from telltree.explain.evidence import Moments, PathStep, Robustness, has_moments, how_decided, path_step, why_unknown
 from telltree.logic import Expression, UserFunction
 from telltree.panel import UNSEEN, Column, ColumnType, Panel, Schema, check_labels
-from telltree.panel.column_names import is_unit
 from telltree.panel.dates import StepLength, number_text
 from telltree.panel.schema import require_known
 from telltree.panel.type_inference import decoded
+from telltree.panel.units_and_names import is_unit
 from telltree.proportions import wilson
 from telltree.text import counted, percent, times_all, visible
 

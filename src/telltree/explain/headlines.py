@@ -435,13 +435,13 @@ class _HeadlineChooser:
         term = self.paths.term(formula)
         if self.paths.words(term) > WORDS:
             return None
-        said = say(term, tree.schema, step=tree.step, missing=tree.missing)
-        branches = [self._says(claim) for claim in self.paths.claims[number - 1]]
-        repeated = said not in branches and any(repeats(said, branch) for branch in branches)
-        return Formula(formula) if len(said.split()) <= WORDS and not repeated else None
+        text = say(term, tree.schema, step=tree.step, missing=tree.missing)
+        branches = [self._branch_text(claim) for claim in self.paths.claims[number - 1]]
+        repeated = text not in branches and any(repeats(text, branch) for branch in branches)
+        return Formula(formula) if len(text.split()) <= WORDS and not repeated else None
 
     @cached_property
-    def _says(self) -> Callable[[Expression], str]:
+    def _branch_text(self) -> Callable[[Expression], str]:
         return cache(self.paths.tree.sentence)
 
 

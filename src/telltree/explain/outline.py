@@ -34,7 +34,7 @@ def proof_text(tree: Tree) -> str | None:
     if not proofs or len(proofs) < len(tree.nodes):
         return None
     least = min(proofs, key=lambda proof: (proof.is_all, proof.atoms, not proof.sampled))
-    return f"at every question, {least.told('condition')}{least.beyond and '; ' + least.beyond}"
+    return f"at every question, {least.claim('condition')}{least.beyond and '; ' + least.beyond}"
 
 
 def unknown_answers(tree: Tree) -> list[str]:

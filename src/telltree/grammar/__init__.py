@@ -1,4 +1,4 @@
-"""What may be said: grammars in text, their normal form, and the derivations they allow."""
+"""Grammars: their text, their normal form, and the derivations they allow."""
 
 from typing import TYPE_CHECKING
 

@@ -125,8 +125,8 @@ def _report_circle(symbols: Definitions, stuck: set[str]) -> None:
         here = renamed(option) or here
     names = list(path)
     circle = [name for name in names[names.index(here) :] if Symbol(name).named]
-    told = " ::= ".join([*circle, circle[0]])
-    raise GrammarError(f"{told} goes round in a circle without writing anything", *path[here])
+    cycle = " ::= ".join([*circle, circle[0]])
+    raise GrammarError(f"{cycle} goes round in a circle without writing anything", *path[here])
 
 
 # ---- Types: the type of every symbol, inferred from the operators, and errors about operands that do not fit.
@@ -338,10 +338,10 @@ def check_levels(symbols: Definitions, schema: Schema) -> None:
 
 def _refuse(name: str, columns: Sequence[Column], place: TextPlace) -> NoReturn:
     known = dict.fromkeys(level for column in columns for level in column.levels)
-    told = ", ".join(name_text(column.name) for column in columns[:3])
+    names = ", ".join(name_text(column.name) for column in columns[:3])
     some = ", ".join(level_text(level) for level in list(known)[:5])
     hint = nearest(name, known) or f"; there are {some}" if known else ""
-    raise GrammarError(f"{told} has no category {level_text(name)}{hint}", *place)
+    raise GrammarError(f"{names} has no category {level_text(name)}{hint}", *place)
 
 
 def operators_in(symbols: Definitions) -> set[object]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from telltree.checks import require_whole
 from telltree.errors import SettingsError
 from telltree.grammar.parser import parse_grammar
+from telltree.grammar.resolve import left_out_text
 from telltree.grammar.syntax_tree import (
     Alternative,
     Apply,
@@ -110,8 +111,8 @@ class SentenceGain:
         true, records = truth.T.astype(np.float64) @ self._own, np.float64(len(truth))
         side = truth.sum(axis=0)[:, None].astype(np.float64)
         left = _bits(true, side) + _bits(self._total - true, records - side)
-        told = _bits(self._total, records) - left
-        self.most = np.maximum(self.most, told.max(axis=0, initial=0.0))
+        gain = _bits(self._total, records) - left
+        self.most = np.maximum(self.most, gain.max(axis=0, initial=0.0))
 
     def exceeds(self, other: "SentenceGain") -> bool:
         """Return True if some class gains more than by the best of other sentences."""
@@ -120,8 +121,8 @@ class SentenceGain:
 
 def _bits(own: Floats, records: Floats | np.float64) -> Floats:
     """Return the bits that name `own` records among all."""
-    told: Floats = _spread(own, records) + _spread(records - own, records)
-    return told
+    bits: Floats = _spread(own, records) + _spread(records - own, records)
+    return bits
 
 
 def _spread(part: Floats, whole: Floats | np.float64) -> Floats:
@@ -307,7 +308,7 @@ def roundest(low: float, high: float) -> float:
     return middle
 
 
-def said_time(low: float, high: float, unit: str) -> float:
+def roundest_time(low: float, high: float, unit: str) -> float:
     """Return a time above `low`, at most `high`, that is easy to read: `high` itself, unless it has many digits."""
     clean = float(f"{high:.12g}")  # without rounding errors
     if _digits(clean) <= _FEW_DIGITS and low < clean <= high:
@@ -448,7 +449,7 @@ def fitting_definitions(
         if not words.add(column):
             left_out[column.name] = "its values do not differ"
     if not words.own:
-        raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
+        raise SettingsError(f"no column is left to make sentences of; left out: {left_out_text(left_out)}")
     words.add_when()
     unsaid = words.weigh_durations()
     words.add_looks([column for column in used if column.name not in left_out], shapes)
@@ -579,7 +580,7 @@ class _Alternatives:
             return
         elapsed = elapsed_signal(self._panel).statistics
         steps = elapsed.beside_each(cuts(elapsed, self._rich.values))
-        begun = {said_time(low, high, self._panel.time_unit or "") for low, high in steps}
+        begun = {roundest_time(low, high, self._panel.time_unit or "") for low, high in steps}
         self.when += _compared(Call(ELAPSED.name, ()), _EITHER, sorted(begun))
         if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
             self.when += _compared(Call(GONE.name, ()), _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
@@ -667,8 +668,3 @@ def _joined(facts: Sequence[Source]) -> Source:
 
 def _compared(signal: Source, operators: tuple[Operator, ...], constants: Sequence[float]) -> list[Source]:
     return [Comparison(operators, signal, Supply("list", tuple(map(float, constants))))] if constants else []
-
-
-def _some(left_out: dict[str, str]) -> str:
-    told = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5]]
-    return ", ".join(told) + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "") or "nothing"

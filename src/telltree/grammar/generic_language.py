@@ -9,7 +9,7 @@ from numbers import Real
 
 from telltree.checks import require_whole
 from telltree.errors import SettingsError
-from telltree.grammar.resolve import MOST_POINTS
+from telltree.grammar.resolve import MOST_POINTS, left_out_text
 from telltree.grammar.syntax_tree import (
     LEAST_WEIGHT,
     MOST_WEIGHT,
@@ -64,7 +64,7 @@ def stock_definitions(
             else:
                 atoms.append(atom)
     if not atoms:
-        raise SettingsError(f"no column is left to make atoms of; left out: {_some(left_out)}")
+        raise SettingsError(f"no column is left to make atoms of; left out: {left_out_text(left_out)}")
     connected = [Apply(operator, (_VB,) * operator.arity) for operator in known if operator in _CONNECTIVES]
     start = Definition("Start", tuple(map(Alternative, temporal)))
     vectors = (*map(Alternative, connected), Alternative(any_of(atoms), float(atoms_weight)))
@@ -96,8 +96,3 @@ def _atom(column: Column, comparisons: list[Operator], points: int) -> Source | 
         require_whole("points", points, 2, MOST_POINTS)
     constants = Supply("thresholds", ()) if column.thresholds else Supply("grid", (float(points),))
     return Comparison(tuple(comparisons), name, constants)
-
-
-def _some(left_out: dict[str, str]) -> str:
-    told = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5]]
-    return ", ".join(told) + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "") or "nothing"

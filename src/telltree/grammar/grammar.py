@@ -96,7 +96,7 @@ class Grammar:
         return cls._of(parse_grammar(text, len(_schema(data))), data, functions)
 
     @classmethod
-    def unread(cls, read: Callable[[], "Grammar"]) -> "Grammar":
+    def deferred(cls, read: Callable[[], "Grammar"]) -> "Grammar":
         """Return a grammar that is read at its first use: with thousands of columns that takes seconds."""
         grammar = object.__new__(cls)
         grammar.__dict__["_read"] = read

@@ -1,4 +1,4 @@
-"""How long the text of a grammar or formula may be. All is counted before any of it is parsed."""
+"""Limits on the length of grammars and formulas, checked before parsing."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ FOR_COLUMNS = 10_000
 MOST_TOKENS = 40_000
 """The most words and signs in a text that a user wrote: each takes some microseconds and some hundred bytes."""
 TOKENS_PER_COLUMN, TOKENS_PER_LEVEL = 300, 10
-"""As many as telltree itself may write about a column and its levels."""
+"""The most tokens that telltree itself writes about a column, and about each of its levels."""
 _MANY_TOKENS, _TOKENS_PER_COLUMN_OF_MANY = 64_000, 100
 """Beyond so many tokens there are fewer for each column: telltree writes less about each of many columns."""
 

@@ -118,7 +118,6 @@ _CONSTANTS = frozenset({"number", "string", *DIFFERENCE.spellings})
 _OPERANDS = _CONSTANTS | {"name", "quoted", "numbers", "(", "[", "|", "each", *_SUPPLIES}
 """The tokens with which an operand may begin."""
 _AFTER_ALTERNATIVE = frozenset({"@", "string", "|", ",", ")", "]", "head", "end"})
-_AFTER_ARGUMENT = (",", ")", "]")
 _AFTER_OPERAND = _AFTER_ALTERNATIVE | _INFIX.keys()
 """The tokens that may follow an operand in some bracket; the innermost bracket decides which of them may."""
 
@@ -411,8 +410,9 @@ class _TextParser:
                     bracket.alternatives = []
                     break
             if self._kind not in bracket.closing:
-                unclear = len(bracket.args) > 1 and self._kind not in _AFTER_ARGUMENT
-                raise self._unexpected(*(("')'", "','", "']'") if unclear else bracket.expected))
+                # After a comma, messages do not tell arguments from windows.
+                either = len(bracket.args) > 1 and self._kind not in (",", ")", "]")
+                raise self._unexpected(*(("')'", "','", "']'") if either else bracket.expected))
             self._brackets.pop()
             self._operators.pop()
             if not self._brackets:
@@ -425,6 +425,7 @@ class _TextParser:
         self._advance()
 
     def _infix(self, precedence: int, operator: Operator | None) -> None:
+        """Read an infix operator, once those before it that bind as tightly have their operands."""
         place = self._place
         if precedence == _OF_COMPARISON:
             self._apply(_OF_DIFFERENCE)

@@ -75,6 +75,12 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
+def left_out_text(left_out: dict[str, str]) -> str:
+    """Return the first columns that were left out, with the reasons, for messages."""
+    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5]]
+    return ", ".join(shown) + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "") or "nothing"
+
+
 @dataclass
 class KnownNames:
     """The attributes, symbols and functions that a text may mention."""
@@ -169,8 +175,8 @@ class Groups:
         self.left_out |= reasons
         kept = [column for column in found if column.name not in reasons]
         if not kept:
-            told = "".join(f"; {name_text(name)} is left out: {reason}" for name, reason in list(reasons.items())[:3])
-            raise GrammarError(f"{_said(each)} selects no column{told}", *each.place)
+            hint = "".join(f"; {name_text(name)} is left out: {reason}" for name, reason in list(reasons.items())[:3])
+            raise GrammarError(f"{_selector_text(each)} selects no column{hint}", *each.place)
         return kept
 
     def attributes(self, each: Each) -> Draft:
@@ -281,7 +287,7 @@ class Groups:
         return extent.low, extent.high
 
 
-def _said(each: Each) -> str:
+def _selector_text(each: Each) -> str:
     return f"each {each.word}" + (f" {level_text(each.kind)}" if each.word == "kind" else "")
 
 
@@ -342,19 +348,23 @@ _NEARLY_WHOLE = 1e-6
 
 def steps_in(duration: Constant, step: StepLength | None) -> float:
     """Return an amount of time as a number of steps; GrammarError if that is not whole, or unknown."""
-    said = f"{number_text(float(duration.value))} {duration.unit}"
+    amount_text = f"{number_text(float(duration.value))} {duration.unit}"
     period, unit = step or (None, "")
     if period is None or not unit:
         lacks = "steps of different lengths" if unit else "steps without a length"
         remedy = "give a panel with a period and a time_unit, or write a number of steps"
-        raise GrammarError(f"{said} is an amount of time, but these records have {lacks}; {remedy}", *duration.place)
+        raise GrammarError(
+            f"{amount_text} is an amount of time, but these records have {lacks}; {remedy}", *duration.place
+        )
     if duration.unit != unit and not {duration.unit, unit} <= UNITS.keys():
-        raise GrammarError(f"{said} cannot be turned into {unit!r}, the unit of these records", *duration.place)
+        raise GrammarError(f"{amount_text} cannot be turned into {unit!r}, the unit of these records", *duration.place)
     amount = float(duration.value) * (1.0 if duration.unit == unit else UNITS[duration.unit] / UNITS[unit])
     steps = amount / period
     if not math.isfinite(steps) or abs(steps - round(steps)) > _NEARLY_WHOLE:
         length = f"{number_text(period)} {unit}"
-        raise GrammarError(f"{said} is {steps:.6g} steps of {length}, and no whole number of them", *duration.place)
+        raise GrammarError(
+            f"{amount_text} is {steps:.6g} steps of {length}, and no whole number of them", *duration.place
+        )
     return float(round(steps))
 
 

@@ -354,7 +354,7 @@ class Simple(NamedTuple):
     """The meaning of a template that is F of a conjunction of atoms, or a conjunction of F of single atoms."""
 
     name: str
-    """Which of the two."""
+    """The name of the form."""
     kind: tuple[tuple[int, int], ...]
     """For each slot its group, and 1 if F of it is negated: the same for templates that differ only in negations of
     atoms.

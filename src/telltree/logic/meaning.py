@@ -75,7 +75,7 @@ TO_THE_END = (0, math.inf)
 
 
 class Mode(enum.IntEnum):
-    """How a part of a formula is read.
+    """The mode in which a part of a formula is read.
 
     F needs its operand at some step, and F(a ∨ b) is F a ∨ F b, so ∨ passes this mode on to its operands; likewise G
     and ∧.

@@ -91,7 +91,7 @@ Signature = Callable[[tuple[Type, ...]], Type | None]
 
 
 class Form(enum.Enum):
-    """How an operator is written."""
+    """The notation of an operator."""
 
     CALL = "call"  # F(x)
     PREFIX = "prefix"  # ¬x
@@ -274,8 +274,8 @@ def _of_event(types: tuple[Type, ...]) -> Type | None:
 
 
 def _missing(types: tuple[Type, ...]) -> Type | None:
-    asked = (Type.REAL_VECTOR, Type.CATEGORICAL_VECTOR, Type.BOOLEAN_VECTOR)
-    return Type.BOOLEAN_VECTOR if types[0] in asked else None
+    vectors = (Type.REAL_VECTOR, Type.CATEGORICAL_VECTOR, Type.BOOLEAN_VECTOR)
+    return Type.BOOLEAN_VECTOR if types[0] in vectors else None
 
 
 _TRUTHS = "Boolean vectors"

@@ -224,7 +224,7 @@ def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunct
         columns.append(schema[column] if isinstance(column, str) else column_of(column))
     left_out = {one.column: one.reason for one in entry.left_out}
     read = partial(_read_grammar, entry.text, Schema(columns), tuple(functions.values()), left_out)
-    return Grammar.unread(read) if _is_long(entry) else read()
+    return Grammar.deferred(read) if _is_long(entry) else read()
 
 
 def _is_long(entry: GrammarEntry) -> bool:

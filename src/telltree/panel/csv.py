@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError
-from telltree.panel.column_names import WIDE_REMEDY, has_no_names, placeholder_names
 from telltree.panel.dates import DateFormat
 from telltree.panel.disk_arrays import Empty, unload
 from telltree.panel.input_files import MOST_LINE, File, decode_lines, find_encoding, refuse_foreign_text
@@ -25,6 +24,7 @@ from telltree.panel.schema import ColumnType, listed, unique_names
 from telltree.panel.store import Array
 from telltree.panel.text_columns import CellChunk, Expects, KeyColumn, PythonCells, TextColumn, TimeColumn
 from telltree.panel.type_inference import Values
+from telltree.panel.units_and_names import WIDE_REMEDY, has_no_names, placeholder_names
 from telltree.text import counted
 
 

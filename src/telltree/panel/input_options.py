@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from telltree.errors import DataError
-from telltree.panel.column_names import WIDE_REMEDY, has_no_names, likely_wide
 from telltree.panel.dates import DateFormat, StepLength, duration_text
 from telltree.panel.schema import Column, checked_fields, listed, require_known, unique_names
 from telltree.panel.store import Array
+from telltree.panel.units_and_names import WIDE_REMEDY, has_no_names, likely_wide
 
 # ---- Options of any input.
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from telltree.errors import DataError, warn
-from telltree.panel.column_names import WIDE_REMEDY, likely_wide, phrases_and_units, split_name
 from telltree.panel.dates import UNITS, Dates
 from telltree.panel.disk_arrays import by_records, on_disk, pieces, unload
 from telltree.panel.grouping import (
@@ -39,6 +38,7 @@ from telltree.panel.store import (
     steps_within,
 )
 from telltree.panel.type_inference import Encoded, Values, encode, is_zero_one, object_array
+from telltree.panel.units_and_names import WIDE_REMEDY, likely_wide, phrases_and_units, split_name
 from telltree.text import clip, counted
 
 

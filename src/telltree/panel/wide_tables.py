@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from telltree.errors import DataError, warn
-from telltree.panel.column_names import placeholder_names, stem_of
 from telltree.panel.grouping import Grouping, by_id, given_ids, in_order
 from telltree.panel.input_options import Options, Roles, Use
 from telltree.panel.panel_data import InputColumns, PanelData, assemble, labels_of
 from telltree.panel.schema import ColumnType, listed
 from telltree.panel.store import Array, align_codes, is_missing
 from telltree.panel.type_inference import Encoded, Values, all_missing, encode_by_dtype
+from telltree.panel.units_and_names import placeholder_names, stem_of
 from telltree.text import counted
 
 SERIES = "x1"  # the name of a table's only series, as in .ts files

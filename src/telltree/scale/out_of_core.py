@@ -25,7 +25,7 @@ from telltree.grammar import Grammar
 from telltree.panel import Panel
 from telltree.panel.disk_arrays import allow_files, unload
 from telltree.scale.shards import Message, Shard, ShardedBackend, ShardPlaces, answered, even_bounds
-from telltree.text import counted, size_said
+from telltree.text import counted, size_text
 from telltree.tree.backend import Backend, LocalBackend
 
 logger = logging.getLogger("telltree")
@@ -98,7 +98,7 @@ class ShardPlan:
         fewest = whole * min(1.0, _FEWEST / max(1, panel.steps))
         if firm and most < taken + fewest:
             raise SettingsError(
-                f"max_memory of {size_said(most)} is too little: at least {size_said(taken + fewest)} are needed; give "
+                f"max_memory of {size_text(most)} is too little: at least {size_text(taken + fewest)} are needed; give "
                 "more, or a grammar with fewer constants"
             )
         bounds = even_bounds(panel, math.ceil(whole / max(fewest, most - taken)))
@@ -109,8 +109,8 @@ class ShardPlan:
         folder, shards = tempfile.gettempdir(), len(self.bounds) - 1
         places = f"{counted(shards, 'shard')}{' that take turns' if shards > 1 else ''}"
         return (
-            f"about {size_said(self.memory)} of memory, with records in {places}, and at most {size_said(self.disk)} "
-            f"on disk; {folder} has {size_said(disk_usage(folder).free)}"
+            f"about {size_text(self.memory)} of memory, with records in {places}, and at most {size_text(self.disk)} "
+            f"on disk; {folder} has {size_text(disk_usage(folder).free)}"
         )
 
 

@@ -67,9 +67,9 @@ class Proof:
         beyond = self.beyond and f"; {self.beyond}"
         if not self.complete:
             beyond += f", and the search ended before it had covered {in_words(self.wanted)}"
-        return f"{self.told()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{beyond}"
+        return f"{self.claim()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{beyond}"
 
-    def told(self, atom: str = "atom") -> str:
+    def claim(self, atom: str = "atom") -> str:
         """Return the claim: `no formula of the grammar of up to two atoms is fitter than the best that was found`."""
         bounds = [] if self.is_all else [in_words(self.atoms, atom)]
         if self.size is not None and not self.is_all:
@@ -113,19 +113,19 @@ def derived(seeds: Iterable[Any], grammar: Grammar, max_depth: int) -> list[Deri
     """Return a derivation of each seed; SettingsError if the grammar has none within the depth."""
     found: list[Derivation] = []
     for number, seed in enumerate(seeds):
-        told = f"seeds[{number}], {str(seed)!r:.200}"
+        label = f"seeds[{number}], {str(seed)!r:.200}"
         try:
-            derivation = grammar.derive(_expression(getattr(seed, "expression", seed), told, grammar))
+            derivation = grammar.derive(_expression(getattr(seed, "expression", seed), label, grammar))
         except GrammarError as error:
-            raise SettingsError(f"{told}: {error}; let the grammar say it, or leave it out") from None
+            raise SettingsError(f"{label}: {error}; let the grammar say it, or leave it out") from None
         if derivation.depth > max_depth:
-            raise SettingsError(f"{told}: nests {derivation.depth} operators, and max_depth is {max_depth}")
+            raise SettingsError(f"{label}: nests {derivation.depth} operators, and max_depth is {max_depth}")
         if derivation not in found:
             found.append(derivation)
     return found
 
 
-def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expression:
+def _expression(seed: str | Expression, label: str, grammar: Grammar) -> Expression:
     """Return the formula of a text in the grammar language or in plain English."""
     if isinstance(seed, Expression):
         return seed
@@ -138,7 +138,7 @@ def _expression(seed: str | Expression, told: str, grammar: Grammar) -> Expressi
     try:
         return read(seed, grammar.schema, functions=grammar.functions)
     except SpeechError as error:
-        raise SettingsError(f"{told}: is no formula ({no_formula}), and no sentence ({error})") from None
+        raise SettingsError(f"{label}: is no formula ({no_formula}), and no sentence ({error})") from None
 
 
 # ---- The memory of a search: every formula tried, once, with its score

@@ -27,14 +27,14 @@ from telltree.english.terms import (
     joined,
 )
 from telltree.english.values import Interval, Reals
-from telltree.english.write_time import Steps
+from telltree.english.write_times_and_positions import Steps
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH, TIMES, Operator
 
 _MOST_STEPS = 200_000  # lengths that are tried one by one
-_MOST_WAYS = 64  # conjunctions in the disjunctive normal form
+_MOST_CONJUNCTIONS = 64  # conjunctions in the disjunctive normal form
 _MOST_RANGES = 2  # of lengths; more are too complicated to say
-_Way = dict[Operator, Interval]
+_Conjunction = dict[Operator, Interval]
 """A conjunction: intervals for clocks, all at one step."""
 
 
@@ -76,16 +76,16 @@ def _length(part: Term, steps: Steps) -> Term | None:
     lasting = _lasting(part, steps)
     if lasting is not None:
         return lasting
-    ways = _ways(part)
-    if ways is None:
+    conjunctions = _conjunctions(part)
+    if conjunctions is None:
         return None
-    pace = 1.0 if all(way.keys() == {LENGTH} for way in ways) else steps.pace
-    lengths = _uneven(ways) if pace is None else _even(ways, pace)
+    pace = 1.0 if all(conjunction.keys() == {LENGTH} for conjunction in conjunctions) else steps.pace
+    lengths = _uneven(conjunctions) if pace is None else _even(conjunctions, pace)
     if lengths is None:
         return None
     if lengths in (Reals((), False), Reals((Interval(),), False)):
         return TRUE if lengths.intervals else FALSE
-    timed = any(head in TIMES for way in ways for head in way)
+    timed = any(head in TIMES for conjunction in conjunctions for head in conjunction)
     return (_in_time(lengths, steps) if timed else None) or Eventually(ValueIn(Expression(LENGTH), lengths))
 
 
@@ -98,44 +98,45 @@ def _lasting(part: Term, steps: Steps) -> Term | None:
     return None
 
 
-def _ways(part: Term) -> list[_Way] | None:
+def _conjunctions(part: Term) -> list[_Conjunction] | None:
     """Convert a term to disjunctive normal form; None if there are too many conjunctions."""
     match part:
         case ValueIn(signal=Expression(head=Operator() as head), values=Reals(intervals=intervals)):
             return [{head: i} for i in intervals]
         case Or(parts):
-            lists = [_ways(one) for one in parts]
-            found = [way for ways in lists for way in ways or ()]
-            return None if None in lists or len(found) > _MOST_WAYS else found
+            lists = [_conjunctions(one) for one in parts]
+            found = [conjunction for conjunctions in lists for conjunction in conjunctions or ()]
+            return None if None in lists or len(found) > _MOST_CONJUNCTIONS else found
         case And(parts):
-            return reduce(_both, map(_ways, parts))
+            return reduce(_both, map(_conjunctions, parts))
     return None
 
 
-def _both(some: list[_Way] | None, others: list[_Way] | None) -> list[_Way] | None:
-    if some is None or others is None or len(some) * len(others) > _MOST_WAYS:
+def _both(some: list[_Conjunction] | None, others: list[_Conjunction] | None) -> list[_Conjunction] | None:
+    if some is None or others is None or len(some) * len(others) > _MOST_CONJUNCTIONS:
         return None
     pairs = [a | {head: a[head] & i if head in a else i for head, i in b.items()} for a in some for b in others]
-    return [way for way in pairs if not any(i.empty for i in way.values())]
+    return [conjunction for conjunction in pairs if not any(i.empty for i in conjunction.values())]
 
 
-def _uneven(ways: list[_Way]) -> Reals | None:
+def _uneven(conjunctions: list[_Conjunction]) -> Reals | None:
     """Return the lengths of records if step lengths vary: only the first and the last step are certain to exist."""
-    if any(_holds(way, {GONE: 1.0, LEFT: 0.0}) for way in ways):
+    if any(_holds(conjunction, {GONE: 1.0, LEFT: 0.0}) for conjunction in conjunctions):
         return Reals((Interval(),), False)
-    if all(way.keys() == {GONE} for way in ways) and any(_holds(way, {GONE: 0.0}) for way in ways):
+    shares_alone = all(conjunction.keys() == {GONE} for conjunction in conjunctions)
+    if shares_alone and any(_holds(conjunction, {GONE: 0.0}) for conjunction in conjunctions):
         return Reals((Interval(2.0),), False)
     return None
 
 
-def _holds(way: _Way, at: dict[Operator, float]) -> bool:
+def _holds(conjunction: _Conjunction, at: dict[Operator, float]) -> bool:
     """Return True if a conjunction is true where clocks have these values, whatever the other clocks have."""
-    return all(head in at and at[head] in Reals((i,), False) for head, i in way.items())
+    return all(head in at and at[head] in Reals((i,), False) for head, i in conjunction.items())
 
 
-def _even(ways: list[_Way], pace: float) -> Reals | None:
+def _even(conjunctions: list[_Conjunction], pace: float) -> Reals | None:
     """Return the lengths of records if steps have one length; None if they are too complicated to say."""
-    known = [_Bounds.of(way, pace) for way in ways]
+    known = [_Bounds.of(conjunction, pace) for conjunction in conjunctions]
     if any(bounds is None for bounds in known):
         return None
     bounds = [one for one in known if one is not None]
@@ -167,14 +168,14 @@ class _Bounds:
         self.elapsed, self.left, self.share, self.length = elapsed, left, share, length
 
     @classmethod
-    def of(cls, way: _Way, pace: float) -> "_Bounds | None":
+    def of(cls, conjunction: _Conjunction, pace: float) -> "_Bounds | None":
         """Build from a conjunction; None if it has numbers that are too large to try."""
         free = Interval()
-        ends = [_whole(way.get(head, free), pace) for head in (ELAPSED, LEFT)]
+        ends = [_whole(conjunction.get(head, free), pace) for head in (ELAPSED, LEFT)]
         elapsed, left = ends
         if elapsed is None or left is None:
             return None
-        return cls(elapsed, left, way.get(GONE, free), way.get(LENGTH, free))
+        return cls(elapsed, left, conjunction.get(GONE, free), conjunction.get(LENGTH, free))
 
     @property
     def settles(self) -> float:
