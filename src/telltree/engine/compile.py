@@ -235,7 +235,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
                 here, flip = _SECOND_MODE[at(code), at(now)], 0
                 break
             top -= 1
-            first, not_first, negated_node = frame[_REF], frame[_NEGATED], frame[_FLIP]
+            first, not_first, flipped = frame[_REF], frame[_NEGATED], frame[_FLIP]
             value, is_number = np.nan, False
             name = mix(names[at(top)])
             if code == _ATOM or code == _NAME:
@@ -243,7 +243,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
                 ref, negated, is_number = 0, 0, code == _NAME
                 if code == _ATOM and not inside:
                     ref, negated = _atom(name, i, frame[_NODE], frame[_AT], now, keys, slots, missing)
-                negated ^= negated_node
+                negated ^= flipped
                 continue
             if inside:
                 continue
@@ -276,7 +276,7 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
             if step != NOTHING:
                 end = _write(steps, end, step, register, first, ref, flags)
             fresh += register == -1 - fresh
-            ref, negated = register, negated ^ negated_node
+            ref, negated = register, negated ^ flipped
         if not top:
             return end, ref, negated, fresh, size
 
