@@ -68,6 +68,8 @@ class _Entries(IndexDataCacheFile):
         except OSError as error:
             _say_once("telltree: its compiled kernels cannot be read: %s: %s", error.filename, error.strerror)
             return {}
+        except (ImportError, AttributeError):  # it names a module or class that another version of telltree has
+            return {}
         except Exception:  # noqa: BLE001 - a damaged pickle may raise anything
             _say_damaged(self._index_path)
             return {}

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -212,6 +213,17 @@ def test_a_damaged_file_is_compiled_anew_and_said_to_be(tmp_path, monkeypatch, c
     caplog.clear()
     assert compiled.kernel(_added)(1, 2) == 3
     assert not caplog.text
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_an_index_that_names_classes_of_another_version_is_not_called_damaged(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(kernel_cache, "_said", set())
+    assert compiled.kernel(_added)(1, 2) == 3
+    for path in tmp_path.rglob("*.nbi"):
+        version = pickle.dumps(pickle.loads(path.read_bytes()))  # noqa: S301  it was written here
+        path.write_bytes(version + b"ctelltree.engine.gone\nSomething\n.")
+    assert compiled.kernel(_added)(1, 2) == 3
+    assert "damaged" not in caplog.text
 
 
 def test_a_full_disk_is_done_without(monkeypatch, tmp_path, caplog):
