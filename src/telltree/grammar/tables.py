@@ -1,4 +1,4 @@
-"""A grammar packed into arrays for compiled code, and what each rule means to the engine."""
+"""A grammar packed into arrays for compiled code: its rules for drawing, their templates for the compiler."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from telltree.logic.expression import RandomNumber, once_each
 from telltree.logic.meaning import WINDOWED, Joins, MicroOp
 from telltree.logic.operators import Operator
 
-# ---- A grammar packed into arrays, for compiled code.
+# ---- The arrays
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -28,13 +28,13 @@ UNREACHED = np.int32(1 << 20)
 _RULE = np.dtype(
     [
         ("symbol", np.int32),
-        ("size", np.int32),  # what the rule adds to the size of a formula
+        ("size", np.int32),  # the terminals that the rule adds to a formula
         ("height", np.int32),  # operators nested in its template
         ("first_hole", np.int32),  # its holes are first_hole … first_hole of the next rule − 1
         ("code_start", np.int32),  # the nodes of its template are code_start … code_start of the next rule − 1
-        ("first_atom", np.int32),  # number of its atom, or of the first of its atoms; −1 if none is numbered
+        ("first_atom", np.int32),  # the number of its atom, or of the first of its atoms; −1 if none is numbered
         ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
-        ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
+        ("constant", np.int32),  # its place among the rules of its symbol, if it writes a constant and nothing else
     ]
 )
 _SYMBOL = np.dtype(
@@ -51,7 +51,7 @@ CHOICE = np.dtype([("cut", np.uint64), ("rule", np.int32), ("other", np.int32)])
 _SHOOT = np.dtype(
     [
         ("number", np.int32),  # holes that are stored below, at most two; not the one for a constant
-        ("further", np.int32),  # how many holes follow the second
+        ("further", np.int32),  # the number of holes after the second
         ("last_hole", np.int32),
         ("takes", np.int32),  # as in _RULE
         ("constant_row", np.int32),  # choices for that constant
@@ -69,8 +69,8 @@ _CODE = np.dtype(
     [
         ("code", np.int32),  # a MicroOp
         ("arity", np.int32),
-        ("outcomes", np.int32),  # of a comparison of counts: those for which it is true
-        ("first", np.int32),  # of a window: its first step, or by which argument it is given (`BY_ARGUMENT`)
+        ("outcomes", np.int32),  # of a comparison of counts: the outcomes for which it is true
+        ("first", np.int32),  # of a window: its first step, or the argument that gives it (`BY_ARGUMENT`)
         ("last", np.int32),
         ("ident", np.uint64),  # a hash of the node without its operands
         ("value", np.float64),  # of a number
@@ -80,7 +80,7 @@ _CODE = np.dtype(
 
 
 class Growing(NamedTuple):
-    """The tables that drawing and breeding need. Not all: each argument of a kernel adds to its compile time."""
+    """The tables for drawing and breeding; fewer than all, since each argument of a kernel adds to its compile time."""
 
     rule: Records
     range: Floats
@@ -93,14 +93,14 @@ class Growing(NamedTuple):
 
 
 class CodeTables(NamedTuple):
-    """The tables that the compiler needs: rules, and the nodes of their templates in prefix order."""
+    """The tables for the compiler: rules, and the nodes of their templates in prefix order."""
 
     rule: Records
     codes: Records
 
     @classmethod
     def of_formulas(cls, formulas: Sequence[Expression], idents: "Idents") -> "CodeTables":
-        """Tables of a grammar whose rule k writes formula k, whole."""
+        """Return the tables of a grammar whose rule k writes formula k, whole."""
         rule = np.zeros(len(formulas) + 1, _RULE)
         rule["size"][:-1] = [formula.terminals for formula in formulas]
         rule["code_start"], codes = _codes(formulas, idents)
@@ -120,28 +120,28 @@ class Tables(NamedTuple):
     hole: Records
     row: Records  # choices start … start + size − 1
     choice: Records  # Walker's alias method: `rule` if 32 random bits are less than `cut`, else `other`
-    shoot: Records  # for each rule, all that drawing needs next, in one place, for cache locality
+    shoot: Records  # for each rule, the data for drawing after it, in one place for cache locality
     lot: Ints  # each rule as often as its weight requires
     codes: Records  # the nodes of all templates, in prefix order
-    atoms: Ints  # how many atoms have a number
+    atoms: Ints  # the number of numbered atoms
 
     @property
     def growing(self) -> Growing:
-        """The part that draws and breeds."""
+        """The tables for drawing and breeding."""
         return Growing._make(getattr(self, name) for name in Growing._fields)
 
     @property
     def code_tables(self) -> CodeTables:
-        """The part that compiles."""
+        """The tables for the compiler."""
         return CodeTables(self.rule, self.codes)
 
     @property
     def depths(self) -> Ints:
-        """How many operators nest in the shallowest derivation by each rule."""
+        """The depth of operators in the shallowest derivation by each rule."""
         return _depths(self.rule[:-1], self.rule["first_hole"], self.hole, len(self.of_symbol) - 1)[1]
 
     def by_level(self, last: Ints) -> "Tables":
-        """The same with a row of choices of its own for each symbol and remaining depth, up to the `last` of a symbol,
+        """Return tables that have a row of choices for each symbol and remaining depth, up to the `last` of a symbol,
         so that each can be weighed by itself.
         """
         of_symbol, shared = self.of_symbol.copy(), self.of_symbol
@@ -194,7 +194,7 @@ def _range(rule: Rule) -> tuple[float, float]:
 
 
 def _holes(e: Expression, above: int) -> Iterator[tuple[str, int]]:
-    """The symbols of the template's holes, and how many operators are above each."""
+    """Yield the symbols of the template's holes, and the number of operators above each."""
     if isinstance(e.head, Hole):
         yield e.head.symbol, above
     for arg in e.args:
@@ -202,7 +202,7 @@ def _holes(e: Expression, above: int) -> Iterator[tuple[str, int]]:
 
 
 def _depths(packed: Records, first_hole: Ints, hole: Records, symbols: int) -> tuple[Ints, Ints]:
-    """How many operators nest in the shallowest derivation of each symbol, and of each rule."""
+    """Return the depth of operators in the shallowest derivation of each symbol, and of each rule."""
     owner = np.repeat(np.arange(len(packed)), np.diff(first_hole))
     least = np.full(symbols, UNREACHED, np.int32)
     while True:
@@ -216,7 +216,7 @@ def _depths(packed: Records, first_hole: Ints, hole: Records, symbols: int) -> t
 
 
 def _choices(rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Records) -> tuple[Records, Records]:
-    """For each symbol and remaining depth, the rules that fit and their probabilities."""
+    """Return, for each symbol and remaining depth, the rules that fit and their probabilities."""
     weight = np.array([rule.weight for rule in rules])
     bounds = _bounds(symbol, of_symbol)
     rows: list[tuple[int, int]] = []
@@ -238,7 +238,7 @@ def _choices(rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Record
 
 
 def _shoots(rule: Records, hole: Records, of_symbol: Records) -> Records:
-    """What drawing needs to know of each rule after choosing it."""
+    """Return the data for drawing after each rule."""
     shoot = np.zeros(len(rule) - 1, _SHOOT)
     first, number = rule["first_hole"][:-1], np.diff(rule["first_hole"])
     takes = rule["takes"][:-1]
@@ -255,7 +255,7 @@ def _shoots(rule: Records, hole: Records, of_symbol: Records) -> Records:
 
 
 def _bounds(symbol: Ints, of_symbol: Records) -> list[int]:
-    """Where the rules of each symbol begin, and where the last ones end (rules are grouped by symbol)."""
+    """Return where the rules of each symbol begin, and where the last ones end; rules are grouped by symbol."""
     bounds: list[int] = np.searchsorted(symbol, np.arange(len(of_symbol))).tolist()
     return bounds
 
@@ -265,7 +265,7 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
     nearly all atoms.
 
     None are numbered if atoms can nest in other atoms, as operands of user functions: those are known only by their
-    hash. Returns how many there are.
+    hash. Returns their number.
     """
     of_symbol: dict[str, list[int]] = {symbol: [] for symbol in symbols}
     for r, rule in enumerate(rules):
@@ -287,7 +287,7 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
 
 
 def _nests_formulas(e: Expression) -> bool:
-    """Whether a node of a template has a hole for a formula inside an atom."""
+    """Return True if a node of a template is part of an atom and has a hole for a formula."""
     return code_of(e) in (MicroOp.ATOM, MicroOp.NAME) and any(
         isinstance(arg.head, Hole) and arg.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) for arg in e.args
     )
@@ -303,7 +303,7 @@ _LIGHTEST = 2.0**-40
 
 
 def _lots(rules: Sequence[Rule], symbol: Ints, of_symbol: Records) -> Ints:
-    """Integer numbers of lots in proportion to the weights, at least one each; exactly one if all weights are equal."""
+    """Return numbers of lots in proportion to the weights, at least one each; exactly one if all weights are equal."""
     weight = np.array([rule.weight for rule in rules])
     lots = [
         np.repeat(np.arange(first, end), _shares(weight[first:end]))
@@ -314,7 +314,7 @@ def _lots(rules: Sequence[Rule], symbol: Ints, of_symbol: Records) -> Ints:
 
 
 def _shares(weight: Floats) -> NDArray[np.int64]:
-    """How many lots each of a symbol's rules has."""
+    """Return the number of lots of each of a symbol's rules."""
     distinct, which, times = np.unique(weight, return_inverse=True, return_counts=True)  # few, even for many rules
     unit = max(distinct[0], weight.sum() * _LIGHTEST)
     ratios = [Fraction(max(1.0, w / unit)).limit_denominator(1_000_000) for w in distinct.tolist()]
@@ -344,7 +344,7 @@ def _walker(rules: NDArray[np.int64], weight: Floats) -> Records:
     return choice
 
 
-# ---- What each rule means to the engine: its template as a list of opcodes in prefix order.
+# ---- Templates for the compiler: the nodes of each in prefix order.
 #
 # An atom is the smallest Boolean vector: a comparison of vectors, a Boolean attribute, a user function. The parts of
 # an atom are never executed, only hashed (`ident`): the engine looks up the whole atom by its hash.
@@ -354,14 +354,14 @@ BY_ARGUMENT = -1
 
 
 class Idents:
-    """Hashes that identify heads of expressions. Functions of one name are told apart."""
+    """Hashes that identify heads of expressions, also of different functions with one name."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
         self._functions: dict[str, list[UserFunction]] = {}
 
     def of(self, e: Expression) -> int:
-        """The hash of the head; 0 of a hole or random number."""
+        """Return the hash of the head; 0 for a hole or a random number."""
         match e.head:
             case Hole() | RandomNumber():
                 return 0
@@ -410,8 +410,8 @@ def _code(e: Expression, idents: Idents) -> tuple[int, int, int, int, int, int, 
 
 
 def node_at(template: Expression, whole: Expression, position: int) -> tuple[Expression, Expression]:
-    """The node at a position of a template in prefix order, and the part of the `whole`, which fills the template's
-    holes, that stands there."""
+    """Return the node at a position of a template in prefix order, and its counterpart in the `whole`, which is the
+    template with its holes filled."""
     pairs = [(template, whole)]
     while True:
         node, filled = map(once_each, pairs.pop())
@@ -423,7 +423,7 @@ def node_at(template: Expression, whole: Expression, position: int) -> tuple[Exp
 
 
 def code_of(e: Expression) -> MicroOp:
-    """The opcode of one node of a template."""
+    """Return the opcode of one node of a template."""
     if isinstance(e.head, Hole):
         return MicroOp.HOLE
     if isinstance(e.head, Operator):
@@ -433,17 +433,17 @@ def code_of(e: Expression) -> MicroOp:
         if means.on_counts is not None and any(arg.type is Type.COUNT for arg in e.args):
             return means.on_counts
     if isinstance(e.head, UserFunction) and e.type is Type.BOOLEAN:
-        return MicroOp.ATOM  # which is the same at every step
+        return MicroOp.ATOM  # with the same value at every step
     return MicroOp.ATOM if e.type is Type.BOOLEAN_VECTOR else MicroOp.NAME
 
 
 def outcomes_of(e: Expression) -> int:
-    """For which outcomes a comparison is true; 0 for all else."""
+    """Return the outcomes for which a comparison is true; 0 for all else."""
     return e.head.traits.outcomes if isinstance(e.head, Operator) else 0
 
 
 def _window(e: Expression) -> tuple[int, int]:
-    """The bounds of a window: numbers of steps, or of the arguments that say them; (0, 0) of all else."""
+    """Return the bounds of a window: numbers of steps, or of the arguments that give them; (0, 0) for all else."""
     if code_of(e) not in WINDOWED:
         return 0, 0
     assert isinstance(e.head, Operator)
