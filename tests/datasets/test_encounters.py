@@ -13,7 +13,7 @@ from telltree import Formula, Grammar
 from telltree.datasets import make_encounters
 from telltree.datasets.encounters import ADVISORIES, PROXIMITY, avoidance
 from telltree.datasets.encounters.families import FAMILIES, draw, positions
-from telltree.datasets.encounters.flight import nearly_collide
+from telltree.datasets.encounters.flight_and_pilots import nearly_collide
 from telltree.datasets.encounters.make import fly_plans, quotas
 from telltree.errors import SettingsError
 from telltree.explain import english

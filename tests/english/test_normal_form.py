@@ -4,7 +4,7 @@ import pytest
 
 from telltree.english import cost, expression_of, plain, simpler_side, term_of
 from telltree.english.terms import FALSE, TRUE, And, CountIn, Eventually, Globally, Opaque, Or, OrderIn, ValueIn
-from telltree.english.values import Interval, Names, Orders, Reals, Truths
+from telltree.english.value_sets import Interval, Names, Orders, Reals, Truths
 from telltree.errors import GrammarError
 from telltree.grammar import Grammar, parse_formula
 from telltree.logic import Attribute, Expression, Number, Type, operator_named, user_function

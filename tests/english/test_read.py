@@ -15,7 +15,7 @@ from tests.support.strategies import FUNCTIONS, PLAIN_FUNCTIONS, RandomFormulas,
 from telltree.english import term_of
 from telltree.english.read_sentence import read
 from telltree.english.terms import FALSE, TRUE, And, CountIn, Eventually, Globally, Or, OrderIn, ValueIn
-from telltree.english.values import Interval, Names, Orders, Reals, Truths
+from telltree.english.value_sets import Interval, Names, Orders, Reals, Truths
 from telltree.english.write_sentence import text_with_quotations
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Level, Number, Shape, Type, operator_named

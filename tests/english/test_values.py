@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from telltree.english.values import Interval, Names, Orders, Reals, Truths
+from telltree.english.value_sets import Interval, Names, Orders, Reals, Truths
 
 MISSING = object()
 CONSTANTS = (-2.0, -1.0, -0.0, 0.0, 0.5, 1.0, 3.0)

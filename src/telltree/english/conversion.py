@@ -23,7 +23,7 @@ from telltree.english.terms import (
     has_own_phrase,
     joined,
 )
-from telltree.english.values import ORDERS, Interval, Names, Reals, Truths, Values
+from telltree.english.value_sets import ORDERS, Interval, Names, Reals, Truths, Values
 from telltree.errors import GrammarError
 from telltree.logic import Attribute, Expression, Level, Number, Type
 from telltree.logic import operators as op

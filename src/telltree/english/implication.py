@@ -24,7 +24,7 @@ from telltree.english.terms import (
     values_of,
     with_values,
 )
-from telltree.english.values import Values
+from telltree.english.value_sets import Values
 from telltree.logic import Expression, Type
 from telltree.logic.expression import SPELT_OUT, spelt_out
 from telltree.logic.operators import (

@@ -29,7 +29,7 @@ from telltree.english.terms import (
     values_of,
     with_values,
 )
-from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
+from telltree.english.value_sets import Interval, Names, Orders, Reals, Truths, Values
 from telltree.logic import Attribute, Expression, Number, Type, operator_named
 from telltree.logic.operators import (
     MIRRORED,

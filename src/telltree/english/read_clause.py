@@ -11,7 +11,7 @@ from telltree.english.read_signal import SignalReader
 from telltree.english.read_times_and_positions import CountReader, PositionReader
 from telltree.english.terms import Opaque, OrderIn, ValueIn
 from telltree.english.tokens import ALONE, BOUNDS, number_words
-from telltree.english.values import ORDERS, Interval, Names, Orders, Reals, Truths, Values
+from telltree.english.value_sets import ORDERS, Interval, Names, Orders, Reals, Truths, Values
 from telltree.english.vocabulary import STAYING, Fact, Noun, Scale, attribute
 from telltree.errors import SpeechError
 from telltree.logic import Attribute, Expression, Number, Type, operator_named

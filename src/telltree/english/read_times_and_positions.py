@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from telltree.english.cursor import Cursor
 from telltree.english.terms import And, Eventually, Globally, Term, ValueIn
 from telltree.english.tokens import BOUNDS, TokenKind
-from telltree.english.values import Interval, Reals
+from telltree.english.value_sets import Interval, Reals
 from telltree.english.write_times_and_positions import Steps, rest_of, share_of
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH, Operator

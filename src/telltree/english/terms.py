@@ -10,7 +10,7 @@ from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from telltree.english.values import Interval, Names, Orders, Reals, Truths, Values
+from telltree.english.value_sets import Interval, Names, Orders, Reals, Truths, Values
 from telltree.logic import Attribute, Expression, Number, Type, UserFunction
 from telltree.logic.meaning import Infinities, Makes
 from telltree.logic.operators import (

@@ -27,7 +27,7 @@ from telltree.english.tokens import (
     number_words,
     shape_words,
 )
-from telltree.english.values import Interval, Names, Reals, Truths
+from telltree.english.value_sets import Interval, Names, Reals, Truths
 from telltree.english.vocabulary import SHARED_VERBS, Clause, Scale, is_clause, scales
 from telltree.english.write_signal import SignalWriter
 from telltree.english.write_times_and_positions import PositionWriter, suited, unit_words

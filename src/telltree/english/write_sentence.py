@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from telltree.english.clock_terms import in_lengths
 from telltree.english.conversion import direct_term, expression_of, is_boolean, literal_of
 from telltree.english.normal_form import restricted, same
 from telltree.english.read_sentence import read_term
+from telltree.english.simplify_clocks import in_lengths
 from telltree.english.terms import (
     TRUE,
     And,
@@ -28,7 +28,7 @@ from telltree.english.terms import (
     one_of,
 )
 from telltree.english.tokens import OR_AT_THE_START, QUOTED, stands_bare
-from telltree.english.values import Truths
+from telltree.english.value_sets import Truths
 from telltree.english.vocabulary import attribute, is_clause, static_columns, vocabulary
 from telltree.english.write_clause import (
     ClauseWriter,

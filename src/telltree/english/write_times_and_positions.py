@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from telltree.english.terms import Eventually, Globally, Term, ValueIn, is_about_position
 from telltree.english.tokens import bare_or_quoted, number_words
-from telltree.english.values import Interval, Reals
+from telltree.english.value_sets import Interval, Reals
 from telltree.errors import SettingsError
 from telltree.logic.operators import ELAPSED, GONE, LEFT
 from telltree.panel.dates import UNITS, StepLength, time_column_of

@@ -29,7 +29,7 @@ from telltree.english.terms import (
     ValueIn,
     joined,
 )
-from telltree.english.values import Interval, Names, Reals, Truths, Values
+from telltree.english.value_sets import Interval, Names, Reals, Truths, Values
 from telltree.english.vocabulary import attribute
 from telltree.logic import Attribute, Expression, Type
 from telltree.logic.expression import rounded

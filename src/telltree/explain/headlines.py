@@ -27,7 +27,7 @@ from telltree.english.terms import (
     joined,
     subjects,
 )
-from telltree.english.values import Interval, Reals
+from telltree.english.value_sets import Interval, Reals
 from telltree.explain.candidates import Bounds, DecisionPaths, TrainingRecords, implied, related_terms, short
 from telltree.logic import Expression
 from telltree.logic.expression import rounded

@@ -20,12 +20,12 @@ class ExportTarget(NamedTuple):
 
 
 TARGETS: Mapping[str, ExportTarget] = {
-    "text": ExportTarget("export_text", "formula_text", "formulas that telltree reads"),
-    "latex": ExportTarget("export_text", "latex", "formulas for papers"),
-    "dot": ExportTarget("export_text", "dot", "a picture, for Graphviz"),
-    "json": ExportTarget("export_text", "json_rules", "a table of rules"),
-    "csv": ExportTarget("export_text", "csv_table", "the same"),
-    "markdown": ExportTarget("export_text", "markdown_table", "the same"),
+    "text": ExportTarget("export_latex_graphviz_tables", "formula_text", "formulas that telltree reads"),
+    "latex": ExportTarget("export_latex_graphviz_tables", "latex", "formulas for papers"),
+    "dot": ExportTarget("export_latex_graphviz_tables", "dot", "a picture, for Graphviz"),
+    "json": ExportTarget("export_latex_graphviz_tables", "json_rules", "a table of rules"),
+    "csv": ExportTarget("export_latex_graphviz_tables", "csv_table", "the same"),
+    "markdown": ExportTarget("export_latex_graphviz_tables", "markdown_table", "the same"),
     "stl": ExportTarget("export_stl", "stl", "signal temporal logic, for rtamt"),
     "python": ExportTarget("export_python", "python_module", "a module that needs nothing but Python", takes=("time",)),
     "sql": ExportTarget("export_sql", "sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),

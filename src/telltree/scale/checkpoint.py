@@ -29,7 +29,8 @@ from telltree.grammar import Grammar
 from telltree.grammar.derivation import Population
 from telltree.panel import Panel
 from telltree.search.archive import Candidate, OfSize, moments
-from telltree.search.search import Proof, Remember, SearchResult
+from telltree.search.proof import Proof
+from telltree.search.search import Remember, SearchResult
 from telltree.search.state import SavedState, State, flat, together
 from telltree.tree.induction import CheckpointStore
 from telltree.tree.settings import TreeSettings

@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.search.grammatical_evolution import GrammaticalEvolution as GrammaticalEvolution
     from telltree.search.monte_carlo import MonteCarlo as MonteCarlo
     from telltree.search.pipe import Pipe as Pipe
+    from telltree.search.proof import Proof as Proof
     from telltree.search.search import Objective as Objective
     from telltree.search.search import Progress as Progress
-    from telltree.search.search import Proof as Proof
     from telltree.search.search import Scores as Scores
     from telltree.search.search import Search as Search
     from telltree.search.search import SearchResult as SearchResult
@@ -28,7 +28,7 @@ _HOMES = {
     "SearchResult": "search",
     "Objective": "search",
     "Progress": "search",
-    "Proof": "search",
+    "Proof": "proof",
     "Scores": "search",
     "Search": "search",
 } | {search.name: search.module for search in SEARCHES.values()}

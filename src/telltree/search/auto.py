@@ -17,6 +17,7 @@ from telltree.grammar.fill_templates import Extending
 from telltree.grammar.random_streams import FREE
 from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, ExhaustiveBreeder, formulas_by_atoms
 from telltree.search.genetic_programming import Evolution, GeneticProgramming, population_for
+from telltree.search.proof import Proof
 from telltree.search.search import (
     LEAST_NEW,
     PATIENCE,
@@ -24,7 +25,6 @@ from telltree.search.search import (
     Elite,
     Judge,
     Memory,
-    Proof,
     ResumableBreeder,
     SampledObjective,
     Search,

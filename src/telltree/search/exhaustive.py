@@ -16,7 +16,8 @@ from telltree.grammar.draw import deepest
 from telltree.grammar.fill_templates import Sweep, fill_slots, swept
 from telltree.grammar.random_streams import FREE
 from telltree.grammar.templates import Counted, FormulaLimits, Template, TemplateSet
-from telltree.search.search import Proof, Search, Task, in_words
+from telltree.search.proof import Proof, in_words
+from telltree.search.search import Search, Task
 from telltree.search.state import SavedState, State, together
 
 # ---- The fitness that a formula must reach to matter: to be among the best, to tie, or to be the best of its size

@@ -14,7 +14,7 @@ from telltree.logic import Expression
 from telltree.panel import Panel, Schema
 from telltree.panel.column_checks import unchanging
 from telltree.panel.input_options import DEFAULT_ARGUMENTS, ReadArguments
-from telltree.search.search import Proof
+from telltree.search.proof import Proof
 from telltree.text import counted, escaped, percent, visible
 from telltree.tree.target import Summary, Target
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.datasets.encounters import flight
+from telltree.datasets.encounters import flight_and_pilots as flight
 from telltree.datasets.encounters.advisories import CL1500, COC, DES1500, DNC, DND, TARGET
 from telltree.datasets.encounters.families import (
     HEADING,
@@ -17,7 +17,7 @@ from telltree.datasets.encounters.families import (
     Whole,
     positions,
 )
-from telltree.datasets.encounters.flight import STEPS
+from telltree.datasets.encounters.flight_and_pilots import STEPS
 from telltree.datasets.encounters.logic_table import SECONDS
 from telltree.panel import Column, ColumnType, Schema
 from telltree.panel.store import Array, Code, Flag

@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.datasets.encounters.avoidance import NOTHING
-from telltree.datasets.encounters.flight import ALTITUDE, END, GENTLE, MANOEUVRES, MOST_MANOEUVRES, PLAN, RATE, TICK
+from telltree.datasets.encounters.flight_and_pilots import (
+    ALTITUDE,
+    END,
+    GENTLE,
+    MANOEUVRES,
+    MOST_MANOEUVRES,
+    PLAN,
+    RATE,
+    TICK,
+)
 
 # ---- Random numbers that depend only on a key, so that the order and grouping of draws change nothing.
 

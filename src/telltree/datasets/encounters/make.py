@@ -23,7 +23,7 @@ from telltree.datasets.encounters.families import (
     draw,
     offsets,
 )
-from telltree.datasets.encounters.flight import CHANNELS, STEPS, fly
+from telltree.datasets.encounters.flight_and_pilots import CHANNELS, STEPS, fly
 from telltree.datasets.encounters.logic_table import Table, usable_cores
 from telltree.errors import SettingsError
 from telltree.panel import Panel

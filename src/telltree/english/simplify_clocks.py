@@ -26,7 +26,7 @@ from telltree.english.terms import (
     is_about_position,
     joined,
 )
-from telltree.english.values import Interval, Reals
+from telltree.english.value_sets import Interval, Reals
 from telltree.english.write_times_and_positions import Steps
 from telltree.logic import Expression
 from telltree.logic.operators import ELAPSED, GONE, LEFT, LENGTH, TIMES, Operator
