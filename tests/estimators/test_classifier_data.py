@@ -32,7 +32,7 @@ def fitted(panel, labels):
 )  # fmt: skip
 def test_labels_of_every_kind_come_back_as_they_were(panel, names):
     y = [names[i % len(names)] for i in range(len(panel))]
-    clf = tree(criterion=GiniSize()).fit(panel, y)  # there is nothing to learn, and Bits would learn nothing
+    clf = tree(criterion=GiniSize()).fit(panel, y)  # there is nothing to learn, and MDL would learn nothing
     assert clf.classes_.tolist() == sorted(set(y))
     assert set(clf.predict(panel).tolist()) <= set(y)
     assert clf.score(panel, y) > 1 / len(names)

@@ -1,4 +1,4 @@
-"""Bits: what labels and formulas cost, against codes written out one record at a time."""
+"""MDL: what labels and formulas cost, against codes written out one record at a time."""
 
 import math
 from fractions import Fraction

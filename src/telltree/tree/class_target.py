@@ -109,7 +109,7 @@ class ClassTarget:
             *([("By weight", _BY_WEIGHT)] if weighted else []),
             (
                 "Gain",
-                "how much a question lowers the fitness, which tells how mixed the classes are; where that is Bits, "
+                "how much a question lowers the fitness, which tells how mixed the classes are; where that is MDL, "
                 "how many bits it saves in telling them, the formula paid for",
             ),
         ]
