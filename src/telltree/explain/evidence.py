@@ -1,4 +1,4 @@
-"""Evidence: the path of a record through a tree, and for each formula on it the decisive step and the margin."""
+"""Evidence: the path of a record through a tree, and for each formula on it the decisive step and the robustness."""
 
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ from telltree.panel.schema import listed
 from telltree.text import counted
 from telltree.tree.tree import Node, Tree
 
-# ---- Decisive steps and margins.
+# ---- Decisive steps and robustness.
 
 Floats = NDArray[np.float64]
 Reference = Panel | Mapping[str, float]
@@ -60,12 +60,13 @@ def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Ref
 
     Of equal candidates it is the first.
 
-    - F true, G false: the first witness. F false, G true: the step nearest to being one, by margins in standard
+    - F true, G false: the first witness. F false, G true: the step nearest to being one, by robustness in standard
       deviations over `reference`, by default the panel.
     - An operator that looks at a single step, such as `next`: the decisive step of its operand there.
-    - `until`, `unless`, `since`: the step where b follows a, or where a ends before b, with the margin of the whole.
+    - `until`, `unless`, `since`: the step where b follows a, or where a ends before b, that has the robustness of the
+      whole.
     - ¬a: the step of a. a ∧ b, a ∨ b, and a ⇒ b, which is ¬a ∨ b: the step of the decisive operand, which has the
-      smaller margin for ∧, the larger for ∨.
+      smaller robustness for ∧, the larger for ∨.
     - A comparison of counts: the step at which it reached its final truth value as counting went on, or if that never
       changed, the step at which it came nearest to the other. For a false `count(a) > c` that is the last true step of
       a, or the one nearest to being true.
@@ -82,11 +83,11 @@ def decisive_steps(
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Truth, margin and decisive step of a formula in some records, in the order in which they were given."""
+    """Truth, robustness and decisive step of a formula in some records, in the order in which they were given."""
 
     truth: NDArray[np.bool_]
     robustness: Floats
-    """The margin of the formula at the first step."""
+    """The robustness of the formula at the first step."""
     steps: NDArray[np.int64]
     """The decisive steps."""
     _trace: Trace
@@ -94,8 +95,8 @@ class Evidence:
     def distance(self, place: int) -> Distance:
         """Return the distance of the record at a place from the opposite truth value, for people to read.
 
-        It is the margin of the decisive part. If that part compares counts, which have no standard deviation, it is the
-        number of steps that would have to become true or false. A missing value is at distance 0.
+        It is the robustness of the decisive part. If that part compares counts, which have no standard deviation, it is
+        the number of steps that would have to become true or false. A missing value is at distance 0.
         """
         decisions = self._trace.decisions
         assert decisions is not None
@@ -111,10 +112,10 @@ class Evidence:
 
 
 class Robustness:
-    """Margins of Boolean vectors and formulas, record by record: positive where they are true, else negative.
+    """The robustness of Boolean vectors and formulas, record by record: positive where these are true, else negative.
 
     Distances of reals are in standard deviations of the signal over `reference`, by default the panel itself; all other
-    atoms have ±1. If the reference is the training panel, or the model's `training_.spread`, the margins of a record do
+    atoms have ±1. If the reference is the training panel, or the model's `training_.deviations`, that of a record does
     not depend on the other records. At a step, F and G cover the steps from there to the end.
     """
 
@@ -125,7 +126,7 @@ class Robustness:
         self._kept = reference if isinstance(reference, Mapping) else {}
 
     def over_time(self, e: Expression, record: int) -> Floats:
-        """Return the margin of a Boolean vector (or formula) at every step of the record at this position."""
+        """Return the robustness of a Boolean vector (or formula) at every step of the record at this position."""
         return self._tracer.over_time(e, int(self._places([record])[0]), self._spread)
 
     def distance(self, e: Expression, record: int) -> Distance:
@@ -133,7 +134,7 @@ class Robustness:
         return self.evidence(e, [record]).distance(0)
 
     def of_records(self, e: Expression) -> Floats:
-        """Return the margin of a formula at the first step of every record."""
+        """Return the robustness of a formula at the first step of every record."""
         found: Floats = self._tracer.trace(e, deviation=self._spread).robustness[0]
         return found
 
@@ -251,11 +252,11 @@ class PathStep:
     moment: str
     """The decisive step in words: "step 24, at 22 h"."""
     robustness: float
-    """The margin: the distance from the other side in `unit`, or ±1 if that is meaningless. Positive if true."""
+    """The robustness: the distance from the other side in `unit`, or ±1 if that is meaningless. Positive if true."""
     unit: str | None
     """Standard deviations of the signal; steps that would have to become true or false, if counts decide; or None."""
     distance: str
-    """The margin in words: "+0.118", "-5 steps", or "-5 s" if steps have equal lengths."""
+    """The robustness in words: "+0.118", "-5 steps", or "-5 s" if steps have equal lengths."""
     unknown: str | None = None
     """If the answer is unknown, the reason, and the answer that it counts as."""
     vacuous: bool = False
@@ -273,7 +274,7 @@ def path_of(
 ) -> tuple[PathStep, ...]:
     """Return the branches that a record (by its position in the panel) takes from the root to its leaf.
 
-    Margins are distances as `Robustness` measures them, over `reference`, by default the panel. `missing` names the
+    Robustness is a distance as `Robustness` measures them, over `reference`, by default the panel. `missing` names the
     columns whose missing values English must mention, by default those of the panel with missing values;
     `style` is that of `english`.
     """

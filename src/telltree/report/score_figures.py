@@ -129,7 +129,7 @@ def plot_pruning_path(model_or_path: Any) -> Figure:
     steps, own = _steps(model_or_path)
     scores = [_deciding(step.score) for step in steps if step.score is not None]
     if len(scores) < len(steps):
-        raise SettingsError("how well the trees of this front do is not known: fit the classifier with cv=5")
+        raise SettingsError("the scores of the trees of this pruning path are not known: fit the classifier with cv=5")
     figure = new_figure(_WIDE + 1.1, _HIGH + 1.15)
     ax = add_axes(figure, 0.75, 0.45, _WIDE, _HIGH)
     usual, ours = mark_style(0).ink, mark_style(4).ink
