@@ -166,7 +166,7 @@ def learnt():
 
 @pytest.mark.slow
 def test_nothing_depends_on_how_text_is_hashed():
-    script = "import json, test_sklearn_panels as t; print(json.dumps(t.learnt()))"
+    script = "import json, tests.estimators.test_sklearn_panels as t; print(json.dumps(t.learnt()))"
     environment = os.environ | {"PYTHONHASHSEED": "1", "PYTHONPATH": beside_tests()}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == learnt()  # here text is hashed by chance
