@@ -26,6 +26,7 @@ from telltree.engine.instructions import (
     WEAK,
     WINDOW_OR,
     WORD_AND,
+    membership,
 )
 from telltree.grammar.random_streams import FREE, mix, number_name, place_of, weave
 from telltree.logic.meaning import (
@@ -53,16 +54,9 @@ _FALLS, _STARTS = int(MicroOp.FALLS), int(MicroOp.STARTS)
 RECORD, STEPS, EVERY = int(Mode.RECORD), int(Mode.STEPS), int(Mode.EVERY)
 
 
-def _table(codes):
-    """Return a table that is True for these codes."""
-    table = np.zeros(max(MicroOp) + 1, np.bool_)
-    table[list(codes)] = True
-    return table
-
-
-_IS_DUAL, _IS_BEHIND, _IS_WINDOW, _IS_AHEAD = map(_table, (DUAL, BEHIND, WINDOWED, AHEAD))
-_IS_TEMPORAL, _IS_EDGE = _table(AHEAD | WINDOWED | EDGES), _table(EDGES)
-_TAKES_NUMBERS = _table(OF_NUMBERS - COUNTED)
+_IS_DUAL, _IS_BEHIND, _IS_WINDOW, _IS_AHEAD = (membership(codes, MicroOp) for codes in (DUAL, BEHIND, WINDOWED, AHEAD))
+_IS_TEMPORAL, _IS_EDGE = membership(AHEAD | WINDOWED | EDGES, MicroOp), membership(EDGES, MicroOp)
+_TAKES_NUMBERS = membership(OF_NUMBERS - COUNTED, MicroOp)
 _FIRST_MODE, _SECOND_MODE = OPERAND_MODES[:, :, 0].astype(np.int64), OPERAND_MODES[:, :, 1].astype(np.int64)
 
 NOTHING = -1
@@ -133,9 +127,13 @@ def compile_formulas(tables, rules, constants, lengths, wanted, mode, numbered, 
     """
     tables, programs, memory, missing = borrowed(tables), borrowed(programs), borrowed(memory), borrowed(missing)
     rules, constants, keys, slots = borrowed(rules), borrowed(constants), borrowed(keys), borrowed(slots)
-    numbered, end, most = borrowed(numbered), 0, 1
+    numbered, lengths, end, most = borrowed(numbered), borrowed(lengths), 0, 1
     for i in wanted:
         begin = end
+        if not lengths[i]:  # an empty row, which is never true
+            programs.bounds[i, 0], programs.bounds[i, 1] = begin, end
+            programs.result[i, 0], programs.result[i, 1], programs.size[i] = 0, 0, 0
+            continue
         end, ref, negated, fresh, size = _compile(
             tables, rules, constants, i, mode, numbered, keys, slots, programs, memory, missing, begin
         )

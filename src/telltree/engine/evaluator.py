@@ -267,9 +267,9 @@ class Evaluator(abc.ABC, Generic[F]):
     def _named_atoms(self, source: Source, positions: list[int]) -> list[tuple[int, Atom]]:
         """Return the names and atoms at these positions of the missing named atoms."""
 
+    @abc.abstractmethod
     def _numbered_atoms(self, source: Source, positions: list[int]) -> dict[int, AtomFamily]:
         """Return the families of the missing numbered atoms at these positions, by the number of their first atom."""
-        raise NotImplementedError("only grammars number their atoms")
 
     @property
     def schema(self) -> Schema:

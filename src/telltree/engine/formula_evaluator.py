@@ -75,6 +75,9 @@ class FormulaEvaluator(Evaluator[Sequence[Expression]]):
             found.append((name, Atom.of(atom, self.panel.schema)))
         return found
 
+    def _numbered_atoms(self, source: Source, positions: list[int]) -> dict[int, AtomFamily]:
+        return {}  # expressions have named atoms only
+
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
         """Return, for the first formula and one of its atoms, the turning point of each record: its answer changes
         where the atom's constant passes this value of the signal. ±∞ if no constant would change it.

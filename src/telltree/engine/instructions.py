@@ -9,6 +9,7 @@ bitset (n = 0) or its negation (n = 1) is true at some step, computed once, when
 """
 
 import enum
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -47,19 +48,19 @@ WINDOW_OR, UNTIL, BEGINS = int(Opcode.WINDOW_OR), int(Opcode.UNTIL), int(Opcode.
 LONGEST = int(Opcode.LONGEST)
 
 
-def _table(codes: set[Opcode]) -> NDArray[np.bool_]:
-    """Return a table that is True for these instructions."""
-    table = np.zeros(max(Opcode) + 1, np.bool_)
+def membership(codes: Collection[int], numbers: type[enum.IntEnum]) -> NDArray[np.bool_]:
+    """Return a table by number that is True for these codes."""
+    table = np.zeros(max(numbers) + 1, np.bool_)
     table[list(codes)] = True
     return table
 
 
-ON_LANES = _table({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, Opcode.COMPARE})
+ON_LANES = membership({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, Opcode.COMPARE}, Opcode)
 """Instructions that read nothing but lanes."""
 READS_BITSETS = ~ON_LANES
 """Instructions that may read bitsets, or the records for which these are ever true."""
 
-IS_TEMPORAL = _table({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})
+IS_TEMPORAL = membership({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS}, Opcode)
 """Temporal instructions other than F and G; the machine is compiled without them where no formula has any."""
 
 MOST_STEPS = 2**26 - 1

@@ -76,7 +76,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         if absent:
             raise DataError(f"formulas mention columns that X has not: {', '.join(map(repr, absent[:5]))}")
         known = panel.select([name for name in panel.schema if name in used])
-        _truth(formulas, known[:1])  # find a column of the wrong type now
+        truth_of([formula.expression for formula in formulas], known[:1])  # find a column of the wrong type now
         self.formulas_, self.schema_, self.step_ = formulas, known.schema, panel.step
         self.reference_ = known if self.robustness else None
         remember(self, X, panel)
@@ -98,8 +98,9 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         """Return the truth of each formula for each record, and then the robustness if asked for: records × columns."""
         check_is_fitted(self, "formulas_")
         panel = read_known(self, X, self.schema_).aligned(self.schema_)
-        CompiledFormulas([formula.expression for formula in self.formulas_], self.schema_).check_time(self.step_, panel)
-        truth = _truth(self.formulas_, panel)
+        compiled = CompiledFormulas([formula.expression for formula in self.formulas_], self.schema_)
+        compiled.check_time(self.step_, panel)
+        truth = compiled.truth(panel).T.astype(np.float64)
         if self.reference_ is None:
             return truth
         return np.hstack([truth, _robustness(self.formulas_, panel, self.reference_)])
@@ -121,10 +122,6 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         names = [str(formula) for formula in self.formulas_]
         robustness = [] if self.reference_ is None else [f"margin of {name}" for name in names]
         return np.array([*names, *robustness], dtype=object)
-
-
-def _truth(formulas: Sequence[Formula], panel: Panel) -> NDArray[np.float64]:
-    return truth_of([formula.expression for formula in formulas], panel).T.astype(np.float64)
 
 
 def _robustness(formulas: Sequence[Formula], panel: Panel, reference: Panel) -> NDArray[np.float64]:

@@ -49,12 +49,6 @@ def complies(advisory, rate):
 
 
 @small
-def strengthens(advisory, before):
-    """Return True if an advisory asks for more than the one before, in the same sense."""
-    return advisory > before and sense(advisory) == sense(before)
-
-
-@small
 def reverses(advisory, before):
     """Return True if an advisory has the opposite sense of the one before."""
     return sense(advisory) * sense(before) < 0
