@@ -102,7 +102,7 @@ at = np.uint64
 
 @_intrinsic
 def borrowed(typing_context: Any, value: Any) -> Any:
-    """The same array, or named tuple of arrays, without its reference count.
+    """Return an array, or a named tuple of arrays, without its reference count.
 
     Every view of an array and every read of a tuple's field counts references, with atomic instructions that can cost
     more than the work itself. A kernel's arguments outlive its call, so it may do without.

@@ -412,15 +412,16 @@ def test_numbers_of_constants_about_what_a_byte_tells_apart(constants):
 
 
 @examples(60)
-@given(rng=st.randoms(use_true_random=False))
-def test_every_path_agrees_at_every_step(rng, tmp_path_factory):
-    assert_every_path_agrees(rng, PlainFormulas, 6, tmp_path_factory.mktemp("exported"))
+@given(seed=st.integers(0, 2**32))
+def test_every_path_agrees_at_every_step(seed, tmp_path_factory):
+    """By seeds: drawn number by number, such cases are larger than Hypothesis lets some of them be."""
+    assert_every_path_agrees(random.Random(seed), PlainFormulas, 6, tmp_path_factory.mktemp("exported"))
 
 
 @examples(30)
-@given(rng=st.randoms(use_true_random=False))
-def test_every_path_agrees_on_functions_of_the_user(rng):
-    assert_every_path_agrees(rng, RandomFormulas, 6)
+@given(seed=st.integers(0, 2**32))
+def test_every_path_agrees_on_functions_of_the_user(seed):
+    assert_every_path_agrees(random.Random(seed), RandomFormulas, 6)
 
 
 def test_random_windows_reach_the_boundaries_of_blocks():

@@ -245,38 +245,44 @@ def _compile(tables, rules, constants, i, mode, numbered, keys, slots, programs,
                 continue
             if inside:
                 continue
-            step, flags, register = NOTHING, 0, ref
-            if code == _AND or code == _OR or code == _IMPLIES:
-                step, register, first, flags, negated = _connect(code, now, first, not_first, ref, negated, fresh)
-            elif code == _UNTIL or code == _UNLESS or code == _SINCE:
-                scan, step, register, flags, negated = _binary_temporal(code, now, not_first, negated, fresh)
-                end = _write(steps, end, UNTIL, register, first, ref, scan)
-                first = ref = register
-            elif _IS_TEMPORAL[at(code)]:
-                near = memory.numbers[at(top), at(-1 - own.first)] if own.first < 0 else np.float64(own.first)
-                far = memory.numbers[at(top), at(-1 - own.last)] if own.last < 0 else np.float64(own.last)
-                operand_ref = first
-                scan, step, register, first, flags, negated = _unary_temporal(
-                    code, now, operand_ref, not_first, near, fresh
-                )
-                if scan != NOTHING:
-                    programs.values[at(end)] = _window_value(near, far)
-                    opcode = SUFFIX_OR if _IS_AHEAD[at(code)] else BEGINS if _IS_EDGE[at(code)] else WINDOW_OR
-                    end = _write(steps, end, opcode, register, operand_ref, 0, scan)
-                ref = 0
-            else:
-                step, register = ON_NUMBERS[at(code)], -1 - fresh
-                if code == _COMPARE:
-                    flags = int(own.outcomes)
-                elif code == _COUNT or code == _LONGEST:
-                    flags = negated
-                negated = 0
-            if step != NOTHING:
-                end = _write(steps, end, step, register, first, ref, flags)
-            fresh += register == -1 - fresh
-            ref, negated = register, negated ^ flipped
+            end, fresh, ref, negated = _write_operator(
+                code, now, own, first, not_first, ref, negated, memory.numbers[at(top)], programs, end, fresh
+            )
+            negated ^= flipped
         if not top:
             return end, ref, negated, fresh, size
+
+
+@inline
+def _write_operator(code, mode, own, first, not_first, last, not_last, numbers, programs, end, fresh):
+    """Write the instructions of an operator, given its first and last operand, which are the same if there is one, and
+    the operands that are numbers. Return the end of the instructions, the registers in use, and the result with its
+    negation."""
+    steps, step, flags, register, negated = programs.steps, NOTHING, 0, last, not_last
+    if code == _AND or code == _OR or code == _IMPLIES:
+        step, register, first, flags, negated = _connect(code, mode, first, not_first, last, not_last, fresh)
+    elif code == _UNTIL or code == _UNLESS or code == _SINCE:
+        scan, step, register, flags, negated = _binary_temporal(code, mode, not_first, not_last, fresh)
+        end = _write(steps, end, UNTIL, register, first, last, scan)
+        first = last = register
+    elif _IS_TEMPORAL[at(code)]:
+        near = numbers[at(-1 - own.first)] if own.first < 0 else np.float64(own.first)
+        far = numbers[at(-1 - own.last)] if own.last < 0 else np.float64(own.last)
+        operand, last = first, 0
+        scan, step, register, first, flags, negated = _unary_temporal(code, mode, operand, not_first, near, fresh)
+        if scan != NOTHING:
+            programs.values[at(end)] = _window_value(near, far)
+            opcode = SUFFIX_OR if _IS_AHEAD[at(code)] else BEGINS if _IS_EDGE[at(code)] else WINDOW_OR
+            end = _write(steps, end, opcode, register, operand, 0, scan)
+    else:
+        step, register, negated = ON_NUMBERS[at(code)], -1 - fresh, 0
+        if code == _COMPARE:
+            flags = int(own.outcomes)
+        elif code == _COUNT or code == _LONGEST:
+            flags = not_last
+    if step != NOTHING:
+        end = _write(steps, end, step, register, first, last, flags)
+    return end, fresh + (register == -1 - fresh), register, negated
 
 
 @small

@@ -49,7 +49,7 @@ class Category:
     description: str
     """The whole conjunction as a formula; "true" for a tree that is a single leaf."""
     english: str
-    """The same in English, without implied parts: true of exactly the category's records, for any data."""
+    """The formula in English, without implied parts: true of exactly the category's records, for any data."""
     short: str
     """A sentence that tells its members from the other records at hand; for other records it may differ from `english`.
     The same as `english` if nothing is much shorter.

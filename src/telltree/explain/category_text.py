@@ -89,7 +89,7 @@ class CategoryText:
 
     @property
     def without_shared_headline(self) -> "CategoryText":
-        """The same without a headline that holds for a whole group around the category."""
+        """The text, without its headline if that holds for a whole group around the category."""
         above = [statement.english for statement in self.steps[:-1]]
         shared = any(self.is_headline(sentence) or self._repeats(sentence) for sentence in above)
         shared = shared or (
@@ -118,7 +118,7 @@ class CategoryGroup:
     """Categories that share an answer, with subgroups that share one more."""
 
     shared: Statement
-    """What all of them share, besides the statements of the groups around."""
+    """The statement that all of them share, besides those of the groups around."""
     parts: "tuple[CategoryGroup | CategoryText, ...]"
 
     @property

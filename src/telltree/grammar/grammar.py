@@ -205,7 +205,7 @@ class Grammar:
 
     @cached_property
     def counting_nodes(self) -> "Grammar":
-        """The same language, with nodes of the derivation tree as the size of a formula: the paper's N_e."""
+        """The grammar with another size of formulas: the nodes of the derivation tree, the paper's N_e."""
         if self.rules[0].nodes:
             return self
         definitions = parse_grammar(self._text, len(self.schema))

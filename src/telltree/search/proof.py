@@ -1,4 +1,4 @@
-"""What a search has proved: the formulas it covers, none of which is fitter than the best that was found."""
+"""The proof of a search: the formulas that it covers, none of which is fitter than the best that was found."""
 
 from dataclasses import dataclass
 

@@ -105,7 +105,7 @@ class Words(NamedTuple):
     otherwise: str
     """A category's exceptions: "labelled otherwise"."""
     exception: str
-    """The same of one member: "Whose label is another class"."""
+    """One exception: "Whose label is another class"."""
 
 
 class TargetScores(Protocol):
